@@ -1,0 +1,154 @@
+package channel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"time"
+
+	"github.com/outerloop-go/outerloop/internal/dirfd"
+)
+
+// Answer is what came back on a question.
+type Answer struct {
+	Data   []byte // the answer file, at most [MaxAnswerBytes]
+	Polled bool   // no file event announced it: the filesystem has none, or is silent
+}
+
+// Ask leaves a question and waits for its answer. It is woken by the file
+// event that the answer makes, and looks by itself now and then where there are
+// no events. With a wait of 0 it leaves the question and looks once.
+//
+// The error is [ErrNoAnswer] when the wait is over, the context's when that
+// ended first, and otherwise says what is wrong with the channel.
+func (s *Session) Ask(ctx context.Context, verb string, wait time.Duration) (Answer, error) {
+	if err := CheckVerb(verb); err != nil {
+		return Answer{}, err
+	}
+	// The watch stands before the question does, or the answer could slip in
+	// between and its event be missed.
+	waiter, err := dirfd.NewWaiter(s.dir)
+	if err == nil {
+		defer waiter.Close()
+	} else {
+		waiter = nil
+	}
+	deadline := time.Now().Add(wait)
+	stamp, err := s.leave(ctx, verb)
+	if err != nil {
+		return Answer{}, fmt.Errorf("leaving the question: %w", err)
+	}
+	polled := waiter == nil
+	for pause := firstLook; ; pause = min(2*pause, lastLook) {
+		if s.done(verb) >= stamp {
+			data, err := s.dir.ReadSmall(answerFile(verb), MaxAnswerBytes)
+			if err == nil {
+				return Answer{data, polled}, nil
+			}
+			if !errors.Is(err, fs.ErrNotExist) {
+				return Answer{}, fmt.Errorf("reading the answer: %w", err)
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return Answer{}, err
+		}
+		now := time.Now()
+		if !now.Before(deadline) {
+			return Answer{}, ErrNoAnswer
+		}
+		next := now.Add(pause)
+		if next.After(deadline) {
+			next = deadline
+		}
+		polled = !s.await(ctx, waiter, doneMarker(verb), next)
+	}
+}
+
+// Between looks that no event asked for. They cost a verb nearly nothing and
+// are what an answer on a filesystem without events is found by.
+const (
+	firstLook = 20 * time.Millisecond
+	lastLook  = time.Second
+)
+
+// await waits for a file event or the time, and says whether an event came.
+func (s *Session) await(ctx context.Context, w *dirfd.Waiter, file string, until time.Time) bool {
+	if w != nil {
+		if err := w.Wait(ctx, file, until); err == nil {
+			return time.Now().Before(until)
+		}
+	}
+	timer := time.NewTimer(time.Until(until))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// done is what the kernel has answered so far.
+func (s *Session) done(verb string) Stamp { return readDone(s.dir, verb) }
+
+func readDone(dir *dirfd.Dir, verb string) Stamp {
+	raw, err := dir.ReadSmall(doneMarker(verb), maxStampBytes)
+	if err != nil {
+		return 0
+	}
+	return ParseStamp(raw)
+}
+
+// leave touches the request marker and returns the stamp to be answered. The
+// stamp is greater than every one before it, or an old answer would be taken
+// for this one's, and the marker never moves backwards, or a question that
+// another process has just left would never be answered.
+func (s *Session) leave(ctx context.Context, verb string) (stamp Stamp, err error) {
+	err = s.locked(ctx, func() error {
+		last, before := s.lastMark(verb)
+		// The filesystem's clock may be some milliseconds behind time.Now: a
+		// marker that recent is stepped past instead of touched.
+		if StampOf(time.Now().Add(-clockLag)) > before {
+			kept, err := s.dir.Touch(requestMarker(verb), time.Time{})
+			if stamp = StampOf(kept); err != nil || stamp > before {
+				return err
+			}
+		}
+		for _, step := range markerSteps {
+			kept, err := s.dir.Touch(requestMarker(verb), last.Add(step))
+			if stamp = StampOf(kept); err != nil || stamp > before {
+				return err
+			}
+		}
+		return refuse("", "remove "+doneMarker(verb)+" and "+requestMarker(verb)+" from the channel and ask again",
+			"the markers of %s stand at a time that cannot be passed", verb)
+	})
+	return stamp, err
+}
+
+// clockLag is more than the tick of the kernel's coarse clock, by which
+// filesystems stamp: at most 10 ms, at CONFIG_HZ=100.
+const clockLag = 20 * time.Millisecond
+
+// markerSteps are the steps by which a marker is moved on, the least that makes
+// a new stamp first: one unit in the last place of a double is 238 ns in this
+// century, ext4 and tmpfs keep nanoseconds, some network filesystems 100 ns,
+// HFS+ seconds, FAT two.
+var markerSteps = [...]time.Duration{
+	250 * time.Nanosecond, 500 * time.Nanosecond, time.Microsecond, time.Millisecond, time.Second, 2 * time.Second,
+}
+
+// lastMark is the latest of what was asked and what was answered.
+func (s *Session) lastMark(verb string) (time.Time, Stamp) {
+	var at time.Time
+	var stamp Stamp
+	if st, err := s.dir.Lstat(requestMarker(verb)); err == nil {
+		at, stamp = st.ModTime, StampOf(st.ModTime)
+	}
+	if done := s.done(verb); done > stamp {
+		sec, fraction := math.Modf(float64(done))
+		at, stamp = time.Unix(int64(sec), int64(fraction*1e9)), done
+	}
+	return at, stamp
+}

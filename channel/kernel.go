@@ -1,0 +1,167 @@
+package channel
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+
+	"github.com/outerloop-go/outerloop/internal/dirfd"
+)
+
+// Kernel is the kernel's half of a channel. Its methods may be called by
+// several goroutines at once. Everything it reads was written by a session that
+// may be hostile, and every access goes through the descriptor of the channel's
+// directory that it holds.
+type Kernel struct {
+	work *dirfd.Dir
+
+	mu  sync.Mutex
+	dir *dirfd.Dir
+}
+
+// OpenKernel opens the channel of a workspace. Links in the workspace's own
+// path are followed, since the operator chose it; nothing below is. Without a
+// channel the error is [ErrNoChannel].
+func OpenKernel(workspace string) (*Kernel, error) {
+	return openKernel(workspace, openChannel)
+}
+
+// CreateKernel is OpenKernel that makes the channel where there is none, as a
+// kernel does before a leg. A file or link in its place is replaced.
+func CreateKernel(workspace string) (*Kernel, error) {
+	return openKernel(workspace, func(work *dirfd.Dir) (*dirfd.Dir, error) {
+		if dir, err := openChannel(work); err == nil {
+			return dir, nil
+		}
+		return work.Mkdir(DirName)
+	})
+}
+
+func openKernel(workspace string, open func(*dirfd.Dir) (*dirfd.Dir, error)) (*Kernel, error) {
+	work, err := dirfd.Open(workspace)
+	if err != nil {
+		return nil, fmt.Errorf("opening the workspace: %w", err)
+	}
+	dir, err := open(work)
+	if err != nil {
+		work.Close()
+		return nil, fmt.Errorf("opening the channel of %s: %w", workspace, noChannel(err))
+	}
+	return &Kernel{work: work, dir: dir}, nil
+}
+
+// noChannel makes ErrNoChannel of "nothing there" and of "something else there".
+func noChannel(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, dirfd.ErrNotRegular) {
+		return fmt.Errorf("%w: %v", ErrNoChannel, err)
+	}
+	return err
+}
+
+// Close gives up the descriptors, as soon as calls that are under way return.
+func (k *Kernel) Close() error {
+	return errors.Join(k.current().Close(), k.work.Close())
+}
+
+func (k *Kernel) current() *dirfd.Dir {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.dir
+}
+
+// Refresh looks whether the channel's name still leads to the directory that is
+// held, and opens it anew where the session has put another one there. A watch
+// on the old one is then worth nothing. While there is none at all the error is
+// [ErrNoChannel] and the old one stays.
+func (k *Kernel) Refresh() (replaced bool, err error) {
+	dir, err := openChannel(k.work)
+	if err != nil {
+		return false, noChannel(err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now, err1 := dir.ID()
+	held, err2 := k.dir.ID()
+	if err := errors.Join(err1, err2); err != nil || now == held {
+		return false, errors.Join(err, dir.Close())
+	}
+	k.dir.Close()
+	k.dir = dir
+	return true, nil
+}
+
+// WatchPath is a path for inotify that leads to the very directory that is
+// held, and not to what the session may have put in its place. It is good until
+// Refresh says replaced, or Close.
+func (k *Kernel) WatchPath() string { return k.current().ProcPath() }
+
+// Pending returns the stamp of a question that has not been answered, and
+// whether there is one. The stamp is to be handed to Answer as it is: a
+// question that arrives meanwhile has a greater one and stays pending.
+//
+// An unreadable marker is an error; one that is no regular file is no question.
+func (k *Kernel) Pending(verb string) (Stamp, bool, error) {
+	if err := CheckVerb(verb); err != nil {
+		return 0, false, err
+	}
+	dir := k.current()
+	st, err := dir.Lstat(requestMarker(verb))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !st.Mode.IsRegular() {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("looking for a %s question: %w", verb, err)
+	}
+	stamp := StampOf(st.ModTime)
+	return stamp, stamp > readDone(dir, verb), nil
+}
+
+// Answer puts the answer in place and then marks the stamp as answered. It
+// changes the verb's two files and no other.
+//
+// There is no fsync: an answer lives no longer than its question. There is none
+// between the two renames either, since the order in which other processes see
+// them is the order in which they are made.
+func (k *Kernel) Answer(verb string, stamp Stamp, answer []byte) error {
+	if err := CheckVerb(verb); err != nil {
+		return err
+	}
+	dir := k.current()
+	if err := dir.Publish(answerFile(verb), answer, dirfd.Volatile); err != nil {
+		return fmt.Errorf("answering %s: %w", verb, err)
+	}
+	if err := dir.Publish(doneMarker(verb), []byte(stamp.String()), dirfd.Volatile); err != nil {
+		return fmt.Errorf("marking %s as answered: %w", verb, err)
+	}
+	return nil
+}
+
+// ReadCommitted returns the committed request as it stands, at most max bytes
+// of it ([MaxSleepBytes] for an author, [MaxVerdictBytes] for a judge). It may
+// be called only after the session's processes are gone. Without a request the
+// error is [ErrNothingCommitted]; what is too large or no regular file is a
+// *[RefusedError]. The caller keeps the bytes, then calls DropCommitted.
+func (k *Kernel) ReadCommitted(max int64) ([]byte, error) {
+	raw, err := k.current().ReadSmall(CommittedFile, max)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, ErrNothingCommitted
+	case errors.Is(err, dirfd.ErrTooLarge):
+		return nil, refuseSize(int(max))
+	case errors.Is(err, dirfd.ErrNotRegular):
+		return nil, refuse(CommittedFile, rewriteCure, "it is not a regular file of its own")
+	case err != nil:
+		return nil, fmt.Errorf("reading the committed request: %w", err)
+	}
+	return raw, nil
+}
+
+// DropCommitted consumes the committed request, whatever stands in its place.
+// None is no error.
+func (k *Kernel) DropCommitted() error {
+	if err := k.current().Discard(CommittedFile); err != nil {
+		return fmt.Errorf("consuming the committed request: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package dirfd
+
+import (
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Durability says what a publish has to survive.
+type Durability bool
+
+const (
+	// Volatile files are whole or absent to every reader, and may be gone after
+	// a power cut. Answers to questions live no longer than the question.
+	Volatile Durability = false
+	// Durable files are on disk, name included, when the call returns. An fsync
+	// costs about ten milliseconds on an ordinary disk.
+	Durable Durability = true
+)
+
+// Publish puts a file in place under its name, whole or not at all. What stood
+// there before is replaced, never opened: a link, a FIFO or a hard link to a
+// victim's file loses its name and nothing else. A directory in its place is
+// not replaced, and the call fails.
+func (d *Dir) Publish(name string, data []byte, durability Durability) error {
+	return d.publish(name, durability, 0o666, func(f *os.File) error {
+		_, err := f.Write(data)
+		return err
+	})
+}
+
+// PublishFrom is Publish for content that is read from r, of which max bytes
+// are taken; one byte more is ErrTooLarge and publishes nothing. The file gets
+// the permission bits of perm that the umask leaves.
+func (d *Dir) PublishFrom(name string, r io.Reader, max int64, perm fs.FileMode, durability Durability) (size int64, err error) {
+	err = d.publish(name, durability, perm, func(f *os.File) error {
+		size, err = io.Copy(f, io.LimitReader(r, max+1))
+		if err == nil && size > max {
+			return pathError("publish", d.join(name), ErrTooLarge)
+		}
+		return err
+	})
+	return size, err
+}
+
+func (d *Dir) publish(name string, durability Durability, perm fs.FileMode, write func(*os.File) error) (err error) {
+	if err := checkName(name); err != nil {
+		return pathError("publish", d.join(name), err)
+	}
+	f, temp, err := d.createTemp(perm)
+	if err != nil {
+		return err
+	}
+	renamed := false
+	defer func() {
+		f.Close()
+		if !renamed {
+			d.Remove(temp)
+		}
+	}()
+	if err := write(f); err != nil {
+		return err
+	}
+	if durability == Durable {
+		if err := f.Sync(); err != nil {
+			return err
+		}
+	}
+	// The attacker may have replaced the temporary name by now, since it can
+	// list the directory. Then its own file is published in its own channel,
+	// which it could have written there anyway.
+	err = d.at("rename", name, func(fd int) error { return unix.Renameat(fd, temp, fd, name) })
+	if err != nil {
+		return err
+	}
+	renamed = true
+	if durability == Durable {
+		return d.Sync()
+	}
+	return nil
+}
+
+// createTemp makes a new file under a name that nobody could have guessed, let
+// alone planted something under: O_EXCL refuses links and files alike.
+func (d *Dir) createTemp(perm fs.FileMode) (f *os.File, temp string, err error) {
+	for range 3 {
+		var random [8]byte
+		if err := randomBytes(random[:]); err != nil {
+			return nil, "", pathError("random", d.name, err)
+		}
+		temp = ".tmp-" + hex.EncodeToString(random[:])
+		err = d.at("create", temp, func(fd int) error {
+			n, err := unix.Openat(fd, temp,
+				unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, uint32(perm.Perm()))
+			if err != nil {
+				return err
+			}
+			f = os.NewFile(uintptr(n), d.join(temp))
+			return nil
+		})
+		if err == nil || !isExist(err) {
+			return f, temp, err
+		}
+	}
+	return nil, "", err
+}
+
+// Remove unlinks a file, link or special file. A directory is not removed.
+func (d *Dir) Remove(untrustedName string) error {
+	return d.at("remove", untrustedName, func(fd int) error {
+		return unix.Unlinkat(fd, untrustedName, 0)
+	})
+}
+
+// Symlink makes a link with that very target, which is not looked at.
+func (d *Dir) Symlink(untrustedTarget, untrustedName string) error {
+	return d.at("symlink", untrustedName, func(fd int) error {
+		return unix.Symlinkat(untrustedTarget, fd, untrustedName)
+	})
+}
+
+// Sync makes the names in the directory durable.
+func (d *Dir) Sync() error {
+	fd, err := d.acquire("sync")
+	if err != nil {
+		return err
+	}
+	defer d.release()
+	return pathError("sync", d.name, retry(func() error { return unix.Fsync(fd) }))
+}
+
+// Discard frees a name, whatever stands under it. What cannot be unlinked, a
+// directory, is moved aside under a name of no meaning. Nothing there is no
+// error.
+func (d *Dir) Discard(untrustedName string) error {
+	err := d.Remove(untrustedName)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var random [8]byte
+	if err := randomBytes(random[:]); err != nil {
+		return pathError("random", d.name, err)
+	}
+	aside := ".discarded-" + hex.EncodeToString(random[:])
+	return d.at("rename", untrustedName, func(fd int) error {
+		return unix.Renameat(fd, untrustedName, fd, aside)
+	})
+}

@@ -1,0 +1,54 @@
+package slurm
+
+import "strings"
+
+// State is a job's state in Slurm's words: squeue(1), "JOB STATE CODES". A word
+// that this package does not know stays as it is and counts as not terminal:
+// an unknown state never ends a run.
+type State string
+
+// The states that this project itself produces or acts on.
+const (
+	Pending     State = "PENDING"
+	Running     State = "RUNNING"
+	Completing  State = "COMPLETING"
+	Completed   State = "COMPLETED"
+	Failed      State = "FAILED"
+	Cancelled   State = "CANCELLED"
+	Timeout     State = "TIMEOUT"
+	NodeFail    State = "NODE_FAIL"
+	OutOfMemory State = "OUT_OF_MEMORY"
+)
+
+// ParseState reads a state as the scheduler prints it: "CANCELLED by 1000",
+// which sacct(1) writes, is Cancelled, and a "+" that marks a cut column is
+// dropped.
+func ParseState(s string) State {
+	word, _, _ := strings.Cut(strings.TrimSpace(s), " ")
+	return State(strings.TrimSuffix(word, "+"))
+}
+
+// Terminal says whether a job in this state is over and will not come back by
+// itself. REQUEUED, PREEMPTED with requeue and the states that it does not know
+// are not terminal here.
+func (s State) Terminal() bool {
+	switch s {
+	case Completed, Failed, Cancelled, Timeout, NodeFail, OutOfMemory,
+		"BOOT_FAIL", "DEADLINE", "PREEMPTED", "REVOKED":
+		return true
+	}
+	return false
+}
+
+// Outcome is how a job stands.
+type Outcome struct {
+	State State
+	// ExitCode is what the command returned, and nil where the backend does not
+	// know it: the job has not ended, or a signal, a limit or its node ended it.
+	ExitCode *int
+	// Reason says why a job waits, in the scheduler's words, else "".
+	Reason string
+	// Elapsed is the time the job has run, and Known says whether it could be
+	// learnt. What is not known is not refunded.
+	Elapsed Duration
+}
