@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"time"
 
 	"github.com/outerloop-go/outerloop/internal/dirfd"
@@ -107,6 +106,9 @@ func readDone(dir *dirfd.Dir, verb string) Stamp {
 func (s *Session) leave(ctx context.Context, verb string) (stamp Stamp, err error) {
 	err = s.locked(ctx, func() error {
 		last, before := s.lastMark(verb)
+		if before >= maxStamp {
+			return refuseMarkers(verb)
+		}
 		// The filesystem's clock may be some milliseconds behind time.Now: a
 		// marker that recent is stepped past instead of touched.
 		if StampOf(time.Now().Add(-clockLag)) > before {
@@ -121,10 +123,14 @@ func (s *Session) leave(ctx context.Context, verb string) (stamp Stamp, err erro
 				return err
 			}
 		}
-		return refuse("", "remove "+doneMarker(verb)+" and "+requestMarker(verb)+" from the channel and ask again",
-			"the markers of %s stand at a time that cannot be passed", verb)
+		return refuseMarkers(verb)
 	})
 	return stamp, err
+}
+
+func refuseMarkers(verb string) error {
+	return refuse("", "remove "+doneMarker(verb)+" and "+requestMarker(verb)+" from the channel and ask again",
+		"the markers of %s stand at a time that cannot be passed", verb)
 }
 
 // clockLag is more than the tick of the kernel's coarse clock, by which
@@ -132,8 +138,8 @@ func (s *Session) leave(ctx context.Context, verb string) (stamp Stamp, err erro
 const clockLag = 20 * time.Millisecond
 
 // markerSteps are the steps by which a marker is moved on, the least that makes
-// a new stamp first: one unit in the last place of a double is 238 ns in this
-// century, ext4 and tmpfs keep nanoseconds, some network filesystems 100 ns,
+// a new stamp first: one unit in the last place of a double is 238 ns until
+// 2038 and 477 ns after, ext4 and tmpfs keep nanoseconds, some network filesystems 100 ns,
 // HFS+ seconds, FAT two.
 var markerSteps = [...]time.Duration{
 	250 * time.Nanosecond, 500 * time.Nanosecond, time.Microsecond, time.Millisecond, time.Second, 2 * time.Second,
@@ -147,8 +153,7 @@ func (s *Session) lastMark(verb string) (time.Time, Stamp) {
 		at, stamp = st.ModTime, StampOf(st.ModTime)
 	}
 	if done := s.done(verb); done > stamp {
-		sec, fraction := math.Modf(float64(done))
-		at, stamp = time.Unix(int64(sec), int64(fraction*1e9)), done
+		at, stamp = done.time(), done
 	}
 	return at, stamp
 }

@@ -60,8 +60,13 @@ func noChannel(err error) error {
 }
 
 // Close gives up the descriptors, as soon as calls that are under way return.
+// It does not wait for them. Calls that come later fail with fs.ErrClosed.
 func (k *Kernel) Close() error {
-	return errors.Join(k.current().Close(), k.work.Close())
+	// Under the lock, or a Refresh under way could put a directory in k.dir
+	// between the look and the close, and that one would stay open.
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return errors.Join(k.dir.Close(), k.work.Close())
 }
 
 func (k *Kernel) current() *dirfd.Dir {
@@ -72,8 +77,9 @@ func (k *Kernel) current() *dirfd.Dir {
 
 // Refresh looks whether the channel's name still leads to the directory that is
 // held, and opens it anew where the session has put another one there. A watch
-// on the old one is then worth nothing. While there is none at all the error is
-// [ErrNoChannel] and the old one stays.
+// on the old one is then worth nothing, and an Answer under way in it may fail
+// with fs.ErrClosed; its question is to be looked for anew. While there is none
+// at all the error is [ErrNoChannel] and the old one stays.
 func (k *Kernel) Refresh() (replaced bool, err error) {
 	dir, err := openChannel(k.work)
 	if err != nil {
@@ -120,6 +126,10 @@ func (k *Kernel) Pending(verb string) (Stamp, bool, error) {
 // Answer puts the answer in place and then marks the stamp as answered. It
 // changes the verb's two files and no other.
 //
+// One verb is answered by one caller at a time, with data that was had after
+// Pending returned the stamp: an answer that is overtaken by an older one would
+// leave the later question with data from before it was asked.
+//
 // There is no fsync: an answer lives no longer than its question. There is none
 // between the two renames either, since the order in which other processes see
 // them is the order in which they are made.
@@ -140,28 +150,46 @@ func (k *Kernel) Answer(verb string, stamp Stamp, answer []byte) error {
 // ReadCommitted returns the committed request as it stands, at most max bytes
 // of it ([MaxSleepBytes] for an author, [MaxVerdictBytes] for a judge). It may
 // be called only after the session's processes are gone. Without a request the
-// error is [ErrNothingCommitted]; what is too large or no regular file is a
-// *[RefusedError]. The caller keeps the bytes, then calls DropCommitted.
+// error is [ErrNothingCommitted]; what is too large, no regular file or not
+// readable is a *[RefusedError]. The caller keeps the bytes, then calls
+// DropCommitted.
 func (k *Kernel) ReadCommitted(max int64) ([]byte, error) {
 	raw, err := k.current().ReadSmall(CommittedFile, max)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, ErrNothingCommitted
 	case errors.Is(err, dirfd.ErrTooLarge):
-		return nil, refuseSize(int(max))
+		return nil, refuseSize(max)
 	case errors.Is(err, dirfd.ErrNotRegular):
 		return nil, refuse(CommittedFile, rewriteCure, "it is not a regular file of its own")
+	case errors.Is(err, fs.ErrPermission):
+		// The session has taken the kernel's permission away, and trying again
+		// would fail for ever.
+		return nil, refuse(CommittedFile, rewriteCure, "the kernel is not permitted to read it")
 	case err != nil:
 		return nil, fmt.Errorf("reading the committed request: %w", err)
 	}
 	return raw, nil
 }
 
-// DropCommitted consumes the committed request, whatever stands in its place.
-// None is no error.
+// DropCommitted consumes the committed request, whatever stands in its place,
+// and what is still staged beside it. None is no error.
+//
+// A sleep that was killed between committing and clearing leaves its launches
+// staged, and the next leg's sleep would run them a second time.
 func (k *Kernel) DropCommitted() error {
-	if err := k.current().Discard(CommittedFile); err != nil {
+	dir := k.current()
+	if err := errors.Join(dir.Discard(StagedFile), dir.Discard(CommittedFile)); err != nil {
 		return fmt.Errorf("consuming the committed request: %w", err)
+	}
+	return nil
+}
+
+// DropStaged discards what an earlier session has staged and not committed: a
+// leg begins with nothing staged. None is no error.
+func (k *Kernel) DropStaged() error {
+	if err := k.current().Discard(StagedFile); err != nil {
+		return fmt.Errorf("discarding what was staged: %w", err)
 	}
 	return nil
 }

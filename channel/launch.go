@@ -3,7 +3,6 @@ package channel
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 )
 
 // Launch is one job that an author asks for; with Array above 1 it is a sweep.
@@ -49,8 +48,8 @@ func CheckLaunch(l Launch) (Launch, error) {
 		l.Concurrency = 0
 	}
 	l.Why = FoldLine(l.Why)
-	if n := utf8.RuneCountInString(l.Why); n > MaxWhyChars {
-		return Launch{}, tooLong("why", n, MaxWhyChars, "say it in one line; details belong in the note")
+	if err := checkChars("why", l.Why, MaxWhyChars, "say it in one line; details belong in the note"); err != nil {
+		return Launch{}, err
 	}
 	if err := checkArtifacts(l.Artifacts); err != nil {
 		return Launch{}, err
@@ -83,10 +82,7 @@ func checkCommand(command string) error {
 	if strings.ContainsRune(command, 0) {
 		return refuse("command", "remove it", "the command holds a NUL, which no program can be given")
 	}
-	if n := utf8.RuneCountInString(command); n > MaxCommandChars {
-		return tooLong("command", n, MaxCommandChars, "put the long part into a script in the workspace and launch that")
-	}
-	return nil
+	return checkChars("command", command, MaxCommandChars, "put the long part into a script in the workspace and launch that")
 }
 
 func checkArtifacts(paths []string) error {
@@ -96,7 +92,7 @@ func checkArtifacts(paths []string) error {
 	}
 	for i, p := range paths {
 		if err := CheckArtifact(p); err != nil {
-			return within(fmt.Sprintf("artifacts[%d]", i), err)
+			return within(index("artifacts", i), err)
 		}
 	}
 	return nil
@@ -104,15 +100,15 @@ func checkArtifacts(paths []string) error {
 
 // CheckArtifact refuses a path that is not a plain relative one: at most 500
 // characters, no part that is empty, "." or "..", no leading '/' or '~', no
-// backslash and no NUL. The checks are on words only; whoever opens the path
+// backslash and no NUL, all in UTF-8. The checks are on words only; whoever opens the path
 // does it part by part and follows no link.
 func CheckArtifact(untrustedPath string) error {
 	const cure = "name a file by its path below the workspace, such as out/metrics.json"
 	bad := func(cause string) error {
 		return refuse("", cure, "%s %s", quoteShort(untrustedPath), cause)
 	}
-	if n := utf8.RuneCountInString(untrustedPath); n > MaxPathChars {
-		return tooLong("", n, MaxPathChars, cure)
+	if err := checkChars("", untrustedPath, MaxPathChars, cure); err != nil {
+		return err
 	}
 	switch {
 	case untrustedPath == "":

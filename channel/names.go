@@ -23,8 +23,9 @@ const (
 	lockFile = "session.lock" // flock between the session's own programs
 )
 
-// CheckVerb reports whether a word can name a verb: 1 to 32 of a-z, 0-9 and
-// '-', beginning with a letter. It becomes part of file names.
+// CheckVerb reports whether a word can name a verb that is asked: 1 to 32 of
+// a-z, 0-9 and '-', beginning with a letter. It becomes part of file names, so
+// those whose answer would take the place of another file are refused.
 func CheckVerb(verb string) error {
 	for i, c := range []byte(verb) {
 		letter := 'a' <= c && c <= 'z'
@@ -34,6 +35,10 @@ func CheckVerb(verb string) error {
 	}
 	if verb == "" || len(verb) > 32 {
 		return fmt.Errorf("channel: %q cannot name a verb", verb)
+	}
+	switch answerFile(verb) {
+	case StagedFile, CommittedFile, BudgetFile, SiblingsFile:
+		return fmt.Errorf("channel: the answer to a verb %q would take the place of another file", verb)
 	}
 	return nil
 }

@@ -3,9 +3,11 @@ package channel
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"math"
 	"sort"
 	"strconv"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -15,7 +17,7 @@ import (
 //
 // encoding/json into a struct would not do: it matches keys without regard to
 // case, lets a later duplicate win, takes null for every type and replaces
-// invalid UTF-8. Each of these is a way for two readers of the same bytes to
+// invalid UTF-8 and lone surrogates. Each of these is a way for two readers of the same bytes to
 // see two different requests.
 type object struct {
 	fields map[string]json.RawMessage
@@ -53,7 +55,10 @@ func parseObject(untrusted []byte) *object {
 	}
 	if _, err := dec.Token(); err != nil {
 		o.fail("", "it is not valid JSON: %v", err)
-	} else if dec.More() {
+		return o
+	}
+	// More would not do: it takes a closing bracket for the end of the input.
+	if _, err := dec.Token(); err != io.EOF {
 		o.fail("", "something follows the JSON object")
 	}
 	return o
@@ -102,8 +107,43 @@ func (o *object) end() error {
 func (o *object) str(key string, raw json.RawMessage) (s string) {
 	if raw != nil && (raw[0] != '"' || json.Unmarshal(raw, &s) != nil) {
 		o.fail(key, "it must be a string")
+	} else if loneSurrogate(raw) {
+		o.fail(key, "it holds half of a surrogate pair, which is no character")
 	}
 	return s
+}
+
+// loneSurrogate looks for an escape \uD800 to \uDFFF that is not half of a pair
+// in a valid JSON string. encoding/json reads one as U+FFFD where other readers
+// keep it, and Python's programs write one for a byte that is not UTF-8.
+func loneSurrogate(raw []byte) bool {
+	for i := 0; i+1 < len(raw); i++ {
+		if raw[i] != '\\' {
+			continue
+		}
+		i++ // onto the letter, so that a doubled backslash is passed over
+		r := escaped(raw[i:])
+		if !utf16.IsSurrogate(r) {
+			continue
+		}
+		if i+5 >= len(raw) || raw[i+5] != '\\' || utf16.DecodeRune(r, escaped(raw[i+6:])) == utf8.RuneError {
+			return true
+		}
+		i += 10
+	}
+	return false
+}
+
+// escaped is the code unit of "uXXXX", or -1.
+func escaped(s []byte) rune {
+	if len(s) < 5 || s[0] != 'u' {
+		return -1
+	}
+	n, err := strconv.ParseUint(string(s[1:5]), 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(n)
 }
 
 func (o *object) flag(key string, raw json.RawMessage) bool {

@@ -10,9 +10,13 @@ type Request struct {
 
 // ParseRequest reads a committed request as hostile input. Unknown and repeated
 // keys, wrong types (a boolean is no number, null is no string) and everything
-// beyond a bound is a *[RefusedError]. The size was bounded when the file was
-// read; a sleep above [MaxSleepBytes] is refused here too.
+// beyond a bound is a *[RefusedError]. Whoever read the file has bounded its
+// size; a sleep above [MaxSleepBytes] or a verdict above [MaxVerdictBytes] is
+// refused here too.
 func ParseRequest(untrusted []byte) (Request, error) {
+	if len(untrusted) > MaxVerdictBytes {
+		return Request{}, refuseSize(MaxVerdictBytes)
+	}
 	o := parseObject(untrusted)
 	switch kind := o.str("type", o.require("type")); {
 	case o.err != nil:
@@ -37,9 +41,12 @@ func ParseRequest(untrusted []byte) (Request, error) {
 	}
 }
 
-func refuseSize(most int) error {
-	return refuse("", "shorten the commands, the note or the report, or sleep with fewer launches",
-		"the request is larger than %d bytes", most)
+func refuseSize(most int64) error {
+	cure := "shorten the commands, the note or the report, or sleep with fewer launches"
+	if most > MaxSleepBytes {
+		cure = "keep the weightiest findings and shorten their texts"
+	}
+	return refuse("", cure, "the request is larger than %d bytes", most)
 }
 
 func parseSleep(o *object) (Sleep, error) {

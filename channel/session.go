@@ -72,8 +72,8 @@ func (s *Session) Workspace() string { return s.workspace }
 // request is committed nothing more can be staged: [ErrCommitted].
 func (s *Session) Stage(ctx context.Context, edit func(*Staged) error) error {
 	return s.locked(ctx, func() error {
-		if committed, err := s.Committed(); committed || err != nil {
-			return errors.Join(err, ErrCommitted)
+		if err := s.uncommitted(); err != nil {
+			return err
 		}
 		staged, err := s.Staged()
 		if err != nil {
@@ -95,6 +95,14 @@ func (s *Session) Committed() (bool, error) {
 	return err == nil, err
 }
 
+func (s *Session) uncommitted() error {
+	committed, err := s.Committed()
+	if err == nil && committed {
+		err = ErrCommitted
+	}
+	return err
+}
+
 // CommitSleep makes a committed request of the launches, note and submit that
 // are staged, and returns it. The session is to end its process next: the
 // kernel reads the request only then.
@@ -104,7 +112,10 @@ func (s *Session) CommitSleep(ctx context.Context) (Sleep, error) {
 		sleep, err = CheckSleep(staged.sleep())
 		return Request{Sleep: &sleep}, err
 	})
-	return sleep, err
+	if err != nil {
+		return Sleep{}, err
+	}
+	return sleep, nil
 }
 
 // CommitVerdict makes a committed request of the findings that are staged.
@@ -114,15 +125,18 @@ func (s *Session) CommitVerdict(ctx context.Context, notes string) (Verdict, err
 		verdict = Verdict{Findings: staged.Findings, Notes: notes}
 		return Request{Verdict: &verdict}, CheckVerdict(verdict)
 	})
-	return verdict, err
+	if err != nil {
+		return Verdict{}, err
+	}
+	return verdict, nil
 }
 
 func (s *Session) commit(ctx context.Context, build func(*Staged) (Request, error)) error {
 	return s.locked(ctx, func() error {
 		// A second commit would take the place of the first, and the launches of
 		// that would be lost without a word.
-		if committed, err := s.Committed(); committed || err != nil {
-			return errors.Join(err, ErrCommitted)
+		if err := s.uncommitted(); err != nil {
+			return err
 		}
 		staged, err := s.Staged()
 		if err != nil {
@@ -137,7 +151,7 @@ func (s *Session) commit(ctx context.Context, build func(*Staged) (Request, erro
 			return err
 		}
 		if most := request.maxBytes(); len(raw) > most {
-			return refuseSize(most)
+			return refuseSize(int64(most))
 		}
 		if err := s.dir.Publish(CommittedFile, raw, dirfd.Volatile); err != nil {
 			return fmt.Errorf("committing the request: %w", err)
@@ -183,10 +197,13 @@ func (s *Session) Cancel(ctx context.Context) (staged, committed bool, err error
 // locked runs do while no other program of the session stages, commits or
 // leaves a marker.
 func (s *Session) locked(ctx context.Context, do func() error) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, lockWait)
+	waiting, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
-	unlock, err := s.dir.Lock(ctx, lockFile)
+	unlock, err := s.dir.Lock(waiting, lockFile)
 	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err() // the caller gave up, not the wait for the lock
+		}
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()

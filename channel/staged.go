@@ -48,11 +48,11 @@ func (s *Session) Staged() (Staged, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return staged, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(raw, &staged)
-	}
 	if err != nil {
 		return Staged{}, fmt.Errorf("reading what is staged: %w", err)
+	}
+	if err := json.Unmarshal(raw, &staged); err != nil {
+		return Staged{}, refuse(StagedFile, "discard it with syscall-cancel and stage anew", "what is staged cannot be read: %v", err)
 	}
 	for i := range staged.Launches {
 		// A key that a peer left out means its empty value, and a launch's empty
@@ -74,6 +74,11 @@ func (s *Session) saveStaged(staged Staged) error {
 	raw, err := encode(staged)
 	if err != nil {
 		return err
+	}
+	// What could not be read back would stop every verb but cancel.
+	if len(raw) > maxStagedBytes {
+		return refuse(StagedFile, "commit or discard what is staged, or stage shorter texts",
+			"%d bytes would be staged, at most %d are allowed", len(raw), maxStagedBytes)
 	}
 	return s.dir.Publish(StagedFile, raw, dirfd.Volatile)
 }

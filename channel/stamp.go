@@ -24,14 +24,32 @@ func StampOf(mtime time.Time) Stamp {
 	return Stamp(float64(mtime.Unix()) + fraction)
 }
 
-// String is the shortest decimal that reads back to the very same double. It is
-// what a done marker holds.
+// String is the shortest decimal that reads back to the very same double, to
+// the letter as Python's repr prints it. It is what a done marker holds.
 func (s Stamp) String() string {
-	return strconv.FormatFloat(float64(s), 'f', -1, 64)
+	if size := math.Abs(float64(s)); size >= 1e16 || size > 0 && size < 1e-4 {
+		return strconv.FormatFloat(float64(s), 'e', -1, 64)
+	}
+	text := strconv.FormatFloat(float64(s), 'f', -1, 64)
+	if !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return text
 }
 
+// time is the mtime that has this stamp, up to a nanosecond less. It is for
+// stamps below maxStamp.
+func (s Stamp) time() time.Time {
+	sec, fraction := math.Modf(float64(s))
+	return time.Unix(int64(sec), int64(fraction*1e9))
+}
+
+// maxStamp is beyond every mtime that a filesystem keeps and can be counted on
+// from in an int64.
+const maxStamp Stamp = 1 << 62
+
 // maxStampBytes bounds a done marker. The shortest decimal of any mtime has at
-// most 30 characters; a peer may pad.
+// most 24 characters; a peer may pad.
 const maxStampBytes = 64
 
 // ParseStamp reads what a done marker holds. White space around the number is

@@ -24,8 +24,11 @@ const (
 // which sacct(1) writes, is Cancelled, and a "+" that marks a cut column is
 // dropped.
 func ParseState(s string) State {
-	word, _, _ := strings.Cut(strings.TrimSpace(s), " ")
-	return State(strings.TrimSuffix(word, "+"))
+	words := strings.Fields(s)
+	if len(words) == 0 {
+		return ""
+	}
+	return State(strings.TrimRight(words[0], "+"))
 }
 
 // Terminal says whether a job in this state is over and will not come back by

@@ -33,14 +33,23 @@ func Open(path string) (*Dir, error) {
 }
 
 // OpenNoFollow is Open for a path whose last component must itself be a
-// directory and no link to one.
+// directory and no link to one, else the error is ErrNotRegular.
 func OpenNoFollow(path string) (*Dir, error) {
-	return openAt(unix.AT_FDCWD, path, path, dirFlags|unix.O_NOFOLLOW)
+	// O_NOFOLLOW is about the last component, and after "link/" that is the
+	// link's target.
+	bare := strings.TrimRight(path, "/")
+	if bare == "" {
+		bare = path
+	}
+	return openAt(unix.AT_FDCWD, bare, path, dirFlags|unix.O_NOFOLLOW)
 }
 
 func openAt(at int, file, name string, flags int) (*Dir, error) {
 	fd, err := retryFD(func() (int, error) { return unix.Openat(at, file, flags, 0) })
 	if err != nil {
+		if flags&unix.O_NOFOLLOW != 0 {
+			err = notDirectory(err)
+		}
 		return nil, pathError("open", name, err)
 	}
 	return &Dir{fd: fd, name: name}, nil
@@ -119,14 +128,20 @@ func checkName(untrustedName string) error {
 
 // at runs one call on a name below the directory and wraps its error.
 func (d *Dir) at(op, untrustedName string, call func(fd int) error) error {
-	if err := checkName(untrustedName); err != nil {
-		return pathError(op, d.join(untrustedName), err)
-	}
 	fd, err := d.acquire(op)
 	if err != nil {
 		return err
 	}
 	defer d.release()
+	return d.held(fd, op, untrustedName, call)
+}
+
+// held is at for a caller that has acquired the descriptor for several calls,
+// which a Close in between must not part.
+func (d *Dir) held(fd int, op, untrustedName string, call func(fd int) error) error {
+	if err := checkName(untrustedName); err != nil {
+		return pathError(op, d.join(untrustedName), err)
+	}
 	return pathError(op, d.join(untrustedName), retry(func() error { return call(fd) }))
 }
 
@@ -136,7 +151,7 @@ func (d *Dir) Sub(untrustedName string) (sub *Dir, err error) {
 	err = d.at("open", untrustedName, func(fd int) error {
 		n, err := unix.Openat(fd, untrustedName, dirFlags|unix.O_NOFOLLOW, 0)
 		if err != nil {
-			return notRegular(err)
+			return notDirectory(err)
 		}
 		sub = &Dir{fd: n, name: d.join(untrustedName)}
 		return nil

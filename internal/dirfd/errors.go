@@ -41,6 +41,20 @@ func notRegular(err error) error {
 	return err
 }
 
+// notDirectory is notRegular where a directory was wanted. Callers find the same
+// ErrNotRegular, people read what is wrong.
+func notDirectory(err error) error {
+	if notRegular(err) == ErrNotRegular {
+		return errNotDirectory{}
+	}
+	return err
+}
+
+type errNotDirectory struct{}
+
+func (errNotDirectory) Error() string        { return "not a directory of its own" }
+func (errNotDirectory) Is(target error) bool { return target == ErrNotRegular }
+
 // retry repeats a call that a signal interrupted. The Go runtime's own
 // preemption signals make EINTR an everyday answer on slow filesystems.
 func retry(call func() error) error {

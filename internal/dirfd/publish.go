@@ -35,7 +35,8 @@ func (d *Dir) Publish(name string, data []byte, durability Durability) error {
 
 // PublishFrom is Publish for content that is read from r, of which max bytes
 // are taken; one byte more is ErrTooLarge and publishes nothing. The file gets
-// the permission bits of perm that the umask leaves.
+// the permission bits of perm that the umask leaves. The size is what was
+// published, 0 with an error.
 func (d *Dir) PublishFrom(name string, r io.Reader, max int64, perm fs.FileMode, durability Durability) (size int64, err error) {
 	err = d.publish(name, durability, perm, func(f *os.File) error {
 		size, err = io.Copy(f, io.LimitReader(r, max+1))
@@ -44,56 +45,74 @@ func (d *Dir) PublishFrom(name string, r io.Reader, max int64, perm fs.FileMode,
 		}
 		return err
 	})
-	return size, err
+	if err != nil {
+		return 0, err
+	}
+	return size, nil
 }
 
 func (d *Dir) publish(name string, durability Durability, perm fs.FileMode, write func(*os.File) error) (err error) {
 	if err := checkName(name); err != nil {
 		return pathError("publish", d.join(name), err)
 	}
-	f, temp, err := d.createTemp(perm)
+	// One hold from the first step to the last: a Close in between would leave
+	// the temporary name behind with nobody to remove it.
+	fd, err := d.acquire("publish")
+	if err != nil {
+		return err
+	}
+	defer d.release()
+	f, temp, err := d.createTemp(fd, perm)
 	if err != nil {
 		return err
 	}
 	renamed := false
 	defer func() {
-		f.Close()
 		if !renamed {
-			d.Remove(temp)
+			unix.Unlinkat(fd, temp, 0)
 		}
 	}()
-	if err := write(f); err != nil {
+	if err := fill(f, durability, write); err != nil {
 		return err
-	}
-	if durability == Durable {
-		if err := f.Sync(); err != nil {
-			return err
-		}
 	}
 	// The attacker may have replaced the temporary name by now, since it can
 	// list the directory. Then its own file is published in its own channel,
 	// which it could have written there anyway.
-	err = d.at("rename", name, func(fd int) error { return unix.Renameat(fd, temp, fd, name) })
+	err = d.held(fd, "rename", name, func(fd int) error { return unix.Renameat(fd, temp, fd, name) })
 	if err != nil {
 		return err
 	}
 	renamed = true
 	if durability == Durable {
-		return d.Sync()
+		return d.syncFD(fd)
 	}
 	return nil
 }
 
+// fill writes the content and closes the file. It is closed before it gets its
+// name, and the close is checked, because network filesystems say only there
+// that the disk or the quota is full: what is cut short is never published.
+func fill(f *os.File, durability Durability, write func(*os.File) error) error {
+	err := write(f)
+	if err == nil && durability == Durable {
+		err = f.Sync()
+	}
+	if failed := f.Close(); err == nil {
+		err = failed
+	}
+	return err
+}
+
 // createTemp makes a new file under a name that nobody could have guessed, let
 // alone planted something under: O_EXCL refuses links and files alike.
-func (d *Dir) createTemp(perm fs.FileMode) (f *os.File, temp string, err error) {
+func (d *Dir) createTemp(fd int, perm fs.FileMode) (f *os.File, temp string, err error) {
 	for range 3 {
 		var random [8]byte
 		if err := randomBytes(random[:]); err != nil {
 			return nil, "", pathError("random", d.name, err)
 		}
 		temp = ".tmp-" + hex.EncodeToString(random[:])
-		err = d.at("create", temp, func(fd int) error {
+		err = d.held(fd, "create", temp, func(fd int) error {
 			n, err := unix.Openat(fd, temp,
 				unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, uint32(perm.Perm()))
 			if err != nil {
@@ -130,6 +149,10 @@ func (d *Dir) Sync() error {
 		return err
 	}
 	defer d.release()
+	return d.syncFD(fd)
+}
+
+func (d *Dir) syncFD(fd int) error {
 	return pathError("sync", d.name, retry(func() error { return unix.Fsync(fd) }))
 }
 
@@ -146,7 +169,11 @@ func (d *Dir) Discard(untrustedName string) error {
 		return pathError("random", d.name, err)
 	}
 	aside := ".discarded-" + hex.EncodeToString(random[:])
-	return d.at("rename", untrustedName, func(fd int) error {
+	err = d.at("rename", untrustedName, func(fd int) error {
 		return unix.Renameat(fd, untrustedName, fd, aside)
 	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it went by itself meanwhile
+	}
+	return err
 }

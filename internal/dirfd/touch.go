@@ -8,7 +8,7 @@ import (
 
 // Touch sets the mtime of a regular file, which is made empty where it is
 // missing, and returns the mtime that the filesystem kept, which may be
-// coarser. The zero time means now, as the filesystem's own clock has it.
+// coarser. What is no regular file is ErrNotRegular. The zero time means now, as the filesystem's own clock has it.
 //
 // Only the session's half of the channel touches markers. The kernel never
 // changes a time there.
@@ -30,5 +30,11 @@ func (d *Dir) Touch(name string, at time.Time) (kept time.Time, err error) {
 	if err := retry(func() error { return unix.Fstat(file, &st) }); err != nil {
 		return time.Time{}, pathError("stat", d.join(name), err)
 	}
-	return statOf(&st).ModTime, nil
+	// A FIFO with a reader, or a device, can be opened and touched as well, but
+	// no kernel takes it for a marker.
+	stat := statOf(&st)
+	if !stat.Mode.IsRegular() {
+		return time.Time{}, pathError("touch", d.join(name), ErrNotRegular)
+	}
+	return stat.ModTime, nil
 }

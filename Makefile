@@ -1,0 +1,44 @@
+# "make help" lists what there is. Longer recipes are in scripts/.
+
+GO      ?= go
+BIN     ?= bin
+GOTOOL   = $(GO) tool -modfile=tools/go.mod
+# No cgo, no paths, no dates: the same source and Go release give the same bytes anywhere.
+GOBUILD  = CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -buildid='
+# What has to build and vet outside Linux as well: the library and the verbs.
+PORTABLE = ./channel/... ./ledger/... ./slurm/... ./watcher/... \
+           ./internal/dirfd/... ./internal/render/... ./internal/verbs/... ./cmd/syscall-...
+
+export GO GOTOOL GOBUILD PORTABLE
+
+.PHONY: help build demo test bench lint fmt cross clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 8
+
+build: ## build the programs into bin/, static and reproducible
+	@mkdir -p $(BIN)
+	$(GOBUILD) -o $(BIN)/ ./cmd/...
+
+demo: build ## run a real piece of research on this machine, in about half a minute
+	@sh examples/sweep/demo.sh $(BIN)
+
+test: ## install what the tests call where that is possible, then run them all
+	@sh scripts/deps.sh git bwrap strace cc
+	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) ./...
+
+bench: build ## measure: sizes of the programs, then the Go benchmarks
+	@sh scripts/sizes.sh $(BIN)
+	$(GO) test -run '^$$' -bench . -benchmem $(BENCHFLAGS) ./...
+
+lint: ## check form, imports, dependencies and sizes
+	@sh scripts/lint.sh $(BIN)
+
+fmt: ## format the Go files the way lint wants them
+	$(GOTOOL) gofumpt -w .
+
+cross: ## build for the other platforms into dist/
+	@sh scripts/cross.sh dist
+
+clean: ## remove what was built
+	rm -rf $(BIN) dist

@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// MaxPromptBytes bounds the first prompt of a run.
+const MaxPromptBytes = 1 << 20
+
+// NewRun is what the operator says of a run that is to be made.
+type NewRun struct {
+	ID     string // "" picks one
+	Prompt []byte // the task, as the author gets it
+	Budget Budget
+	Settings
+}
+
+// New makes a run whose first leg waits to be started by the next tick. It
+// returns the run's id. What is wrong with the settings is an error before
+// anything is made.
+func New(root Root, n NewRun, now time.Time) (id string, err error) {
+	if n.ID == "" {
+		n.ID = "run-" + strings.ToLower(rand.Text()[:6])
+	}
+	if n.Agent == "" {
+		n.Agent = n.ID
+	}
+	if err := n.check(root); err != nil {
+		return "", err
+	}
+	dir := root.RunDir(n.ID)
+	// The record comes last: a directory without one is no run, and so is one
+	// that a crash has left on the way here.
+	if err := os.Mkdir(dir, 0o700); errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("there is a run %s already: choose another --run", n.ID)
+	} else if err != nil {
+		return "", fmt.Errorf("making the run: %w", err)
+	}
+	made := false
+	defer func() {
+		if !made {
+			os.RemoveAll(dir)
+		}
+	}()
+	if n.Workspace == "" {
+		n.Workspace = root.join("workspaces", n.ID)
+		if err := os.MkdirAll(n.Workspace, 0o700); err != nil {
+			return "", fmt.Errorf("making the workspace: %w", err)
+		}
+	}
+	r := &Run{dir: dir, Record: Record{
+		Version:  recordVersion,
+		ID:       n.ID,
+		Created:  now.UTC(),
+		Settings: n.Settings,
+		State:    Ready,
+		Session:  newUUID(),
+		Budget:   n.Budget,
+	}}
+	if err := errors.Join(makeDir(r.path("legs")), makeDir(r.path("home")), makeDir(r.path("legs", "0"))); err != nil {
+		return "", fmt.Errorf("making the run: %w", err)
+	}
+	if err := writeDurable(r.path("task.md"), n.Prompt); err != nil {
+		return "", fmt.Errorf("making the run: %w", err)
+	}
+	if err := writeDurable(r.legPath(0, "prompt.md"), firstPrompt(&r.Record, n.Prompt)); err != nil {
+		return "", fmt.Errorf("making the run: %w", err)
+	}
+	if err := r.save(); err != nil {
+		return "", err
+	}
+	made = true
+	return n.ID, syncDir(filepath.Dir(dir))
+}
+
+func (n *NewRun) check(root Root) error {
+	if err := checkRunID(n.ID); err != nil {
+		return err
+	}
+	switch {
+	case n.Agent == "" || len(n.Agent) > 64 || strings.ContainsFunc(n.Agent, unprintable):
+		return fmt.Errorf("the agent's name %q must be 1 to 64 printable characters", n.Agent)
+	case len(n.Command) == 0:
+		return errors.New("no author: give its command after --, as in: -- claude -p")
+	case len(n.Prompt) == 0 || len(n.Prompt) > MaxPromptBytes || !utf8.Valid(n.Prompt):
+		return fmt.Errorf("the prompt must be UTF-8 text of 1 to %d bytes", MaxPromptBytes)
+	case n.LegTime.Duration < time.Second:
+		return fmt.Errorf("a leg of %s is no leg: give at least 1s", n.LegTime)
+	case n.Gate != "" && n.GateMinutes < 1:
+		return fmt.Errorf("a gate of %d minutes is no gate: give at least 1", n.GateMinutes)
+	case n.Budget.Launches < 0 || n.Budget.Sleeps < 0:
+		return errors.New("a budget cannot be below 0")
+	case n.CPUs < 1 || n.MemoryMB < 0 || n.GPUs < 0:
+		return errors.New("a task needs at least 1 CPU, and no negative amount of anything")
+	}
+	return n.checkPaths(root)
+}
+
+// checkPaths makes the paths absolute and refuses those that would show the
+// session what it must not see.
+func (n *NewRun) checkPaths(root Root) error {
+	for i, dir := range n.Read {
+		abs, err := existing(dir)
+		if err != nil {
+			return fmt.Errorf("--read: %w", err)
+		}
+		n.Read[i] = abs
+	}
+	if n.Workspace == "" {
+		return nil
+	}
+	abs, err := existing(n.Workspace)
+	if err != nil {
+		return fmt.Errorf("--workspace: %w", err)
+	}
+	state := string(root)
+	if resolved, err := filepath.EvalSymlinks(state); err == nil {
+		state = resolved
+	}
+	inside, workspaces := under(abs, state), under(abs, filepath.Join(state, "workspaces"))
+	if under(state, abs) || inside && !workspaces || abs == filepath.Join(state, "workspaces") {
+		return fmt.Errorf("--workspace %s: the author must not see the state root %s; use a directory apart from it", abs, state)
+	}
+	n.Workspace = abs
+	return nil
+}
+
+// existing is the real path of a directory or file that must be there.
+func existing(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}
+
+// under says whether path is dir or lies below it.
+func under(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
+}
+
+func unprintable(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError }
+
+// newUUID makes a random UUID (RFC 9562, version 4), the form in which agent
+// programs want the name of a conversation.
+func newUUID() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails; see crypto/rand
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

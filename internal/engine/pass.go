@@ -1,0 +1,197 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/outerloop-go/outerloop/channel"
+	"github.com/outerloop-go/outerloop/internal/runner"
+	"github.com/outerloop-go/outerloop/internal/sandbox"
+)
+
+// maxAttempts is how often one leg is started that comes to nothing.
+const maxAttempts = 3
+
+// Summary is what a pass found.
+type Summary struct {
+	Runs   int
+	Moving int     // runs that have not ended and whose record can be read
+	Broken []error // one for each run that could not be looked at or moved
+}
+
+// Pass looks at every run once and does what is to be done: it starts legs that
+// are due, and takes on what dead processes have left. It asks the backend for
+// its queue once, however many runs there are. A run that another process has
+// is passed over, and one whose record is broken is reported and left alone.
+//
+// The error is one that concerns all runs. Without the queue nothing is known
+// about any job, so nothing is done.
+func (e *Engine) Pass(ctx context.Context) (Summary, error) {
+	ids, err := e.Root.Runs()
+	if err != nil {
+		return Summary{}, err
+	}
+	rows, err := e.Backend.Queue(ctx)
+	if err != nil {
+		return Summary{}, fmt.Errorf("asking for the queue: %w", err)
+	}
+	live := make(map[string]bool, len(rows))
+	for _, row := range rows {
+		live[row.ID] = true
+	}
+	if err := runner.SweepScratch(e.Root.ScratchDir(), e.Log); err != nil {
+		e.Log.Warn("what dead jobs have left could not be swept", "error", err)
+	}
+	sum := Summary{Runs: len(ids)}
+	for _, id := range ids {
+		if err := ctx.Err(); err != nil {
+			return sum, err
+		}
+		rec, err := loadRecord(e.Root.RunDir(id), id)
+		if err != nil {
+			sum.Broken = append(sum.Broken, err)
+			continue
+		}
+		if rec.State == Ended {
+			continue
+		}
+		sum.Moving++
+		if !e.due(&rec, live) {
+			continue
+		}
+		if err := e.move(ctx, id, live); err != nil && !errors.Is(err, ErrBusy) {
+			sum.Broken = append(sum.Broken, err)
+		}
+	}
+	return sum, nil
+}
+
+// due says whether a run may need something from this pass. It decides from a
+// record that was read without the lock, so move decides again; what it spares
+// is the lock of every run that merely waits.
+func (e *Engine) due(rec *Record, live map[string]bool) bool {
+	if endRequested(e.Root.RunDir(rec.ID)) {
+		return true
+	}
+	waits := rec.State == Ready || rec.State == Parked
+	late := rec.State == Parked && rec.Sleep != nil && e.Now().After(rec.Sleep.Deadline)
+	return !waits || late || !live[rec.Wake.ID]
+}
+
+// move takes a run one step on, if it needs one.
+func (e *Engine) move(ctx context.Context, id string, live map[string]bool) error {
+	r, err := tryRun(e.Root, id)
+	if err != nil {
+		return err // ErrBusy: the process that has it moves it
+	}
+	defer r.Close()
+	if r.ending() {
+		return e.endRun(ctx, r)
+	}
+	switch r.State {
+	case Running, Parking:
+		return e.takeOn(ctx, r)
+	case Ready, Parked:
+		return e.startLeg(ctx, r, live)
+	}
+	return nil
+}
+
+// takeOn goes on with a run whose process has died. That it is dead is certain:
+// this process has the lock which that one held.
+func (e *Engine) takeOn(ctx context.Context, r *Run) error {
+	e.Log.Warn("taking on what a dead process has left", "run", r.ID, "leg", r.Leg, "state", r.State)
+	if r.State == Parking {
+		return e.launch(ctx, r, false)
+	}
+	// Its job may still be there, waiting to be started again; it may also be
+	// what this process runs as.
+	if r.Wake.ID != "" && r.Wake.ID != e.Job {
+		if err := e.Backend.Cancel(ctx, r.Wake.ID); err != nil {
+			return err
+		}
+	}
+	k, err := channel.CreateKernel(r.Workspace)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	// Without the author's own end on record it did not end by itself.
+	result := sandbox.Result{Cause: sandbox.Canceled}
+	if err := readJSON(r.legPath(r.Leg, "ended.json"), &result); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	return e.finishLeg(ctx, r, k, result)
+}
+
+// retryLeg lets the leg start once more, with the same prompt, unless that has
+// been tried often enough.
+func (e *Engine) retryLeg(r *Run, why string) error {
+	attempts := r.Attempts + 1
+	if attempts >= maxAttempts {
+		return r.end(Stuck, e.Now().UTC(), "leg %d was started %d times and came to nothing; the last time %s", r.Leg, attempts, why)
+	}
+	return r.ready(r.Leg, attempts)
+}
+
+// wakeGrace is how long a job that was just submitted may be missing from the
+// queue before it counts as gone: the answer that the pass works with may be
+// older than the job.
+const wakeGrace = 10 * time.Second
+
+// startLeg submits the job that starts the run's next leg, if there is none.
+func (e *Engine) startLeg(ctx context.Context, r *Run, live map[string]bool) error {
+	late := r.State == Parked && e.Now().After(r.Sleep.Deadline)
+	if live[r.Wake.ID] && !late {
+		return nil
+	}
+	if r.Wake.ID != "" {
+		gone, err := e.wakeGone(ctx, r)
+		if err != nil {
+			return err
+		}
+		if !gone && late {
+			// It waits behind jobs that are past their time.
+			err = e.Backend.Cancel(ctx, r.Wake.ID)
+		}
+		if err != nil || !gone && !late {
+			return err
+		}
+		if r.Attempts++; r.Attempts > maxAttempts {
+			return r.end(Stuck, e.Now().UTC(), "leg %d could not be started %d times; see kernel.log", r.Leg, maxAttempts)
+		}
+		r.Wake = Submission{}
+	}
+	fresh := r.Wake.Token == ""
+	if fresh {
+		r.Wake = e.intend()
+		if err := r.save(); err != nil {
+			return err
+		}
+	}
+	if err := e.submit(ctx, &r.Wake, e.wakeSpec(r), fresh); err != nil {
+		return fmt.Errorf("submitting leg %d of %s: %w", r.Leg, r.ID, err)
+	}
+	if r.Wake.Refused != "" {
+		return r.end(Stuck, e.Now().UTC(), "the scheduler refused leg %d: %s", r.Leg, r.Wake.Refused)
+	}
+	return r.save()
+}
+
+// wakeGone says whether the job that was to start the leg is over without
+// having done so. Only an answer of the backend says that; that it is missing
+// from the queue is not enough.
+func (e *Engine) wakeGone(ctx context.Context, r *Run) (bool, error) {
+	if e.Now().Sub(r.Wake.At) < wakeGrace {
+		return false, nil
+	}
+	outcomes, err := e.Backend.Outcomes(ctx, []string{r.Wake.ID})
+	if err != nil {
+		return false, fmt.Errorf("asking for the wake of %s: %w", r.ID, err)
+	}
+	outcome, known := outcomes[r.Wake.ID]
+	return !known || outcome.State.Terminal(), nil
+}

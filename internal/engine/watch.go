@@ -1,0 +1,36 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/outerloop-go/outerloop/channel"
+	"github.com/outerloop-go/outerloop/slurm"
+	"github.com/outerloop-go/outerloop/watcher"
+)
+
+// watch begins to answer an author's questions. After stop has returned nothing
+// is written to the channel any more.
+func (e *Engine) watch(r *Run, k *channel.Kernel) (stop func(), err error) {
+	w := watcher.New(watcher.Options{Log: e.Log})
+	queue := watcher.NewQueue(watcher.QueueOptions{
+		Scheduler: e.Backend,
+		Attribute: func(_ context.Context, rows []slurm.Row) ([]watcher.Job, error) {
+			return attribute(e.Root, rows), nil
+		},
+		Log: e.Log,
+	})
+	_, err = w.Add(k, map[string]watcher.Handler{
+		"queue":   queue.Handler(r.ID, r.Agent),
+		"history": watcher.History(r.ledgerPath(), r.ID),
+	})
+	stop = func() {
+		if err := w.Close(); err != nil {
+			e.Log.Error("the watcher did not close cleanly", "run", r.ID, "error", err)
+		}
+	}
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	return stop, nil
+}

@@ -1,0 +1,55 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/outerloop-go/outerloop/channel"
+)
+
+// Staged shows all that is staged, and says so where that is nothing.
+func Staged(s channel.Staged) []byte {
+	var out bytes.Buffer
+	if s.Empty() {
+		out.WriteString("Nothing is staged.\n")
+		return out.Bytes()
+	}
+	out.WriteString("Staged, not committed:\n")
+	for i := range s.Launches {
+		launch(&out, &s.Launches[i])
+	}
+	if s.Submit {
+		fmt.Fprintf(&out, "  submit with a report of %s", Count(utf8.RuneCountInString(s.Report), "character"))
+		if s.EvalMinutes != nil {
+			fmt.Fprintf(&out, ", %s for its gate", Count(*s.EvalMinutes, "minute"))
+		}
+		out.WriteByte('\n')
+	}
+	if s.Note != "" {
+		fmt.Fprintf(&out, "  note: %s\n", indent(Text(s.Note, channel.MaxNoteChars)))
+	}
+	if len(s.Findings) > 0 || s.Notes != "" {
+		fmt.Fprintf(&out, "  verdict with %s\n", Count(len(s.Findings), "finding"))
+	}
+	return out.Bytes()
+}
+
+func launch(out *bytes.Buffer, l *channel.Launch) {
+	fmt.Fprintf(out, "  launch %s: %s\n", Line(l.Name, maxName), Shape(*l))
+	if l.Why != "" {
+		fmt.Fprintf(out, "    why: %s\n", Line(l.Why, channel.MaxWhyChars))
+	}
+	fmt.Fprintf(out, "    command: %s\n", indent(Text(l.Command, channel.MaxCommandChars)))
+	if len(l.Artifacts) > 0 {
+		paths := make([]string, len(l.Artifacts))
+		for i, p := range l.Artifacts {
+			paths[i] = Line(p, channel.MaxPathChars)
+		}
+		fmt.Fprintf(out, "    artifacts: %s\n", strings.Join(paths, ", "))
+	}
+}
+
+// indent sets the further lines of a text below the first.
+func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n      ") }

@@ -1,0 +1,181 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/outerloop-go/outerloop/internal/dirfd"
+)
+
+// scratch is a job's place to work, gone when the job is:
+//
+//	<root>/job-<random>.lock   held for as long as the runner lives
+//	<root>/job-<random>/tree   the seal, the command's working directory
+//	<root>/job-<random>/home   its HOME
+//	<root>/job-<random>/tmp    its /tmp
+//
+// The lock says whether the owner lives. Unlike a pid with a start time it also
+// holds for a root that several machines share, and cannot be mistaken.
+type scratch struct {
+	root, name string
+	unlock     func() error
+}
+
+const (
+	scratchPrefix = "job-"
+	lockSuffix    = ".lock"
+	// orphanAge is how old a lock without a directory must be before it is
+	// swept: its owner may be about to make the directory.
+	orphanAge = time.Hour
+)
+
+// newScratch makes a place below the root, which is made where it is missing.
+func newScratch(root string, log *slog.Logger) (*scratch, error) {
+	if err := os.MkdirAll(root, 0o700); err != nil {
+		return nil, err
+	}
+	// The temporary file gives a name that nobody else has, and is the lock.
+	lock, err := os.CreateTemp(root, scratchPrefix+"*"+lockSuffix)
+	if err != nil {
+		return nil, err
+	}
+	lock.Close()
+	s := &scratch{root: root, name: strings.TrimSuffix(filepath.Base(lock.Name()), lockSuffix)}
+	if s.unlock, err = tryLock(root, s.name); err != nil {
+		// On a filesystem without locks nobody can sweep either, so the job
+		// is safe and only its rubbish would stay.
+		log.Warn("scratch cannot be locked; it stays if this job is killed", "root", root, "err", err)
+		s.unlock = func() error { return nil }
+	}
+	for _, dir := range []string{s.path(), s.tree(), s.home(), s.temp()} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return nil, errors.Join(err, s.remove())
+		}
+	}
+	return s, nil
+}
+
+func (s *scratch) path() string { return filepath.Join(s.root, s.name) }
+func (s *scratch) tree() string { return filepath.Join(s.path(), "tree") }
+func (s *scratch) home() string { return filepath.Join(s.path(), "home") }
+func (s *scratch) temp() string { return filepath.Join(s.path(), "tmp") }
+
+// remove removes everything. After an error it is left to [SweepScratch].
+func (s *scratch) remove() error {
+	defer s.unlock()
+	return removeScratch(s.root, s.name)
+}
+
+// SweepScratch removes what runners that were killed have left below the root.
+// What belongs to a runner that lives, on this machine or another, stays. It
+// may be called by anybody at any time, and does all it can before it returns
+// an error. A root that is not there has nothing to sweep.
+func SweepScratch(root string, log *slog.Logger) error {
+	entries, err := os.ReadDir(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("sweep scratch: %w", err)
+	}
+	var errs []error
+	for _, entry := range entries {
+		name, isLock := strings.CutSuffix(entry.Name(), lockSuffix)
+		if !strings.HasPrefix(name, scratchPrefix) || isLock == entry.IsDir() || isLock && !orphan(root, entry) {
+			continue
+		}
+		unlock, err := tryLock(root, name)
+		if errors.Is(err, dirfd.ErrLocked) {
+			continue
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("sweep scratch %s: %w", name, err))
+			continue
+		}
+		if err := removeScratch(root, name); err != nil {
+			errs = append(errs, fmt.Errorf("sweep scratch %s: %w", name, err))
+		} else {
+			log.Info("swept the scratch of a job that was killed", "path", filepath.Join(root, name))
+		}
+		unlock()
+	}
+	return errors.Join(errs...)
+}
+
+// orphan says whether a lock has lost its directory, or never got one, and is
+// old enough to be sure of it.
+func orphan(root string, lock fs.DirEntry) bool {
+	_, err := os.Lstat(filepath.Join(root, strings.TrimSuffix(lock.Name(), lockSuffix)))
+	info, infoErr := lock.Info()
+	return errors.Is(err, fs.ErrNotExist) && infoErr == nil && time.Since(info.ModTime()) > orphanAge
+}
+
+// tryLock takes the lock that goes with the name, or fails at once.
+func tryLock(root, name string) (unlock func() error, err error) {
+	dir, err := dirfd.Open(root)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	now, cancel := context.WithCancel(context.Background())
+	cancel()
+	return dir.Lock(now, name+lockSuffix)
+}
+
+// removeScratch removes the directory and then the lock, whose holder calls it.
+// No other process waits for the lock, and the name never comes again.
+func removeScratch(root, name string) error {
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if err := dir.RemoveAll(name); err != nil {
+		// A command may leave directories that it has made unwritable.
+		unprotect(dir, name)
+		if err := dir.RemoveAll(name); err != nil {
+			return err
+		}
+	}
+	if err := dir.Remove(name + lockSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// unprotect gives their owner all access to a directory and those below it, as
+// far as it can. Nothing it does can reach outside: an os.Root follows no link
+// out of itself, and what it changes is about to be removed.
+func unprotect(parent *os.Root, untrustedName string) {
+	info, err := parent.Lstat(untrustedName)
+	if err != nil || !info.IsDir() {
+		return
+	}
+	if err := parent.Chmod(untrustedName, 0o700); err != nil {
+		return
+	}
+	dir, err := parent.OpenRoot(untrustedName)
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	f, err := dir.Open(".")
+	if err != nil {
+		return
+	}
+	names, err := f.Readdirnames(-1)
+	f.Close()
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		unprotect(dir, name)
+	}
+}

@@ -1,0 +1,134 @@
+package tick
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"strings"
+	"time"
+
+	"github.com/outerloop-go/outerloop/internal/engine"
+	"github.com/outerloop-go/outerloop/internal/sandbox"
+)
+
+func newCommand() command {
+	return command{
+		name: "new", use: "--prompt FILE [flags] -- COMMAND [ARG …]",
+		what: "make a run; the next tick starts it",
+		detail: strings.TrimSpace(`
+Makes a run: an author's line of work. COMMAND is the author's program. It is
+started for each leg with the prompt on standard input, the workspace as its
+working directory and the syscall-* programs on its PATH.
+
+Examples:
+  outerloop-tick new --prompt task.md --workspace ~/src/model -- claude -p
+  outerloop-tick new --run tuning --prompt task.md --gate 'make check' -- ./author.sh`),
+		run: runNew,
+	}
+}
+
+func runNew(ctx context.Context, c *call, args []string) error {
+	n := engine.NewRun{}
+	rootFlag := c.rootFlag()
+	f := c.flags
+	f.StringVar(&n.ID, "run", "", "`NAME` of the run; one is made up where it is not given")
+	f.StringVar(&n.Agent, "agent", "", "`NAME` of the agent, as other agents see it; the run's where it is not given")
+	f.StringVar(&n.Workspace, "workspace", "", "`DIR` the author works in; a new one in the state root where it is not given")
+	prompt := f.String("prompt", "", "`FILE` with the task, - for standard input")
+	f.IntVar(&n.Budget.Launches, "launches", 24, "`N` launches in all; a sweep counts as one")
+	f.IntVar(&n.Budget.Sleeps, "sleeps", 12, "`N` sleeps in all")
+	f.DurationVar(&n.LegTime.Duration, "leg-time", time.Hour, "walltime of a leg, as `SPAN` such as 90m")
+	f.Func("read", "`PATH` that legs and jobs may read, at that very path; may be given again", func(path string) error {
+		n.Read = append(n.Read, path)
+		return nil
+	})
+	f.BoolVar(&n.Network, "network", false, "give the author the machine's network; jobs never have it")
+	f.StringVar(&n.Gate, "gate", "", "`COMMAND` for sh -c that measures a submit on its seal; exit 0 accepts it")
+	f.IntVar(&n.GateMinutes, "gate-minutes", 60, "walltime of the gate in `MINUTES` where the submit declares none")
+	f.IntVar(&n.CPUs, "cpus", 1, "`N` CPUs for a task of a launch")
+	f.IntVar(&n.MemoryMB, "memory", 0, "`MB` of memory for a task of a launch")
+	f.IntVar(&n.GPUs, "gpus", 0, "`N` GPUs for a task of a launch")
+	kind := f.String("sandbox", "auto", "`KIND`: bwrap, none, or auto for bwrap where it works")
+	rest, err := c.parse(args)
+	if err != nil {
+		return err
+	}
+	n.Command = rest
+	if *prompt == "" {
+		return wrong("give --prompt FILE, or --prompt - for standard input", "no prompt: the author would not know what to do")
+	}
+	if n.Prompt, err = readPrompt(*prompt); err != nil {
+		return failed("", "reading the prompt: %w", err)
+	}
+	if n.Sandbox, err = c.chooseSandbox(ctx, *kind); err != nil {
+		return err
+	}
+	path, err := c.rootPath(*rootFlag)
+	if err != nil {
+		return err
+	}
+	root, err := engine.CreateRoot(path)
+	if err != nil {
+		return err
+	}
+	id, err := engine.New(root, n, time.Now())
+	if err != nil {
+		return wrong("outerloop-tick new --help lists the flags", "%w", err)
+	}
+	fmt.Fprintln(c.Stdout, id)
+	return nil
+}
+
+// chooseSandbox settles how authors and jobs of the run are confined, for the
+// whole of its life: a machine that has no bwrap must not run them without.
+func (c *call) chooseSandbox(ctx context.Context, kind string) (sandbox.Kind, error) {
+	switch kind {
+	case "none":
+		c.warnUnconfined("because --sandbox none says so")
+		return sandbox.None, nil
+	case "bwrap", "auto":
+		found, reason := sandbox.Detect(ctx)
+		if reason == nil {
+			return found, nil
+		}
+		if kind == "bwrap" {
+			return "", failed("install or allow it, or accept the risk with --sandbox none", "bwrap does not work here: %v", reason)
+		}
+		c.warnUnconfined(reason.Error())
+		return sandbox.None, nil
+	}
+	return "", wrong("use bwrap, none or auto", "there is no sandbox %q", kind)
+}
+
+func (c *call) warnUnconfined(why string) {
+	fmt.Fprintf(c.Stderr, "outerloop-tick: WARNING: NO SANDBOX: the author and its jobs will run with all rights of %s (%s)\n", userName(), why)
+}
+
+func userName() string {
+	if u, err := user.Current(); err == nil {
+		return "user " + u.Username
+	}
+	return fmt.Sprintf("user %d", os.Getuid())
+}
+
+// readPrompt reads the task, and one byte past the bound so that a larger one
+// is refused and not cut.
+func readPrompt(file string) ([]byte, error) {
+	in := io.Reader(os.Stdin)
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in = f
+	}
+	text, err := io.ReadAll(io.LimitReader(in, engine.MaxPromptBytes+1))
+	if err == nil && len(text) == 0 {
+		err = errors.New("it is empty")
+	}
+	return text, err
+}

@@ -1,0 +1,130 @@
+package tick
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/outerloop-go/outerloop/internal/verbs"
+)
+
+// TestMain lets the test binary be the programs themselves, under their names:
+// what the scripts call, what the state root gets a copy of, and what runs as
+// leg, job and shepherd is the code under test.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"outerloop-tick":  func() { os.Exit(Main(os.Args[1:], Process())) },
+		"syscall-launch":  func() { os.Exit(verbs.Main(verbs.Launch)) },
+		"syscall-note":    func() { os.Exit(verbs.Main(verbs.Note)) },
+		"syscall-submit":  func() { os.Exit(verbs.Main(verbs.Submit)) },
+		"syscall-sleep":   func() { os.Exit(verbs.Main(verbs.Sleep)) },
+		"syscall-queue":   func() { os.Exit(verbs.Main(verbs.Queue)) },
+		"syscall-history": func() { os.Exit(verbs.Main(verbs.History)) },
+		"syscall-status":  func() { os.Exit(verbs.Main(verbs.Status)) },
+		"syscall-cancel":  func() { os.Exit(verbs.Main(verbs.Cancel)) },
+	})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			root := filepath.Join(env.WorkDir, "root")
+			env.Setenv("OUTERLOOP_ROOT", root)
+			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+			// Jobs and legs are processes of their own; none may outlive its test.
+			env.Defer(func() { endAll(t, root) })
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"await": await,
+			"kill9": kill9,
+			"lines": lines,
+		},
+	})
+}
+
+// endAll waits until no process works for the state root any more.
+func endAll(t *testing.T, root string) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		left := processesOf(root)
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Errorf("processes of %s are left: %v", root, left)
+			return
+		}
+		for _, pid := range left {
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}
+
+// processesOf finds the kernel's processes that work on a state root: they name
+// it on their command lines. Processes in sandboxes die with these.
+func processesOf(root string) []int {
+	var pids []int
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil || !strings.Contains(string(raw), root+"/") {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && pid != os.Getpid() {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// await FILE [TEXT] waits until a file is there, and holds the text.
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: await file [text]")
+	}
+	path := ts.MkAbs(args[0])
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		raw, err := os.ReadFile(path)
+		if err == nil && (len(args) == 1 || strings.Contains(string(raw), args[1])) {
+			return
+		}
+	}
+	raw, err := os.ReadFile(path)
+	ts.Fatalf("%s does not come to hold what was awaited: %v\n%s", args[0], err, raw)
+}
+
+// kill9 FILE kills the process whose pid stands in a file.
+func kill9(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: kill9 file")
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(ts.ReadFile(args[0])))
+	ts.Check(err)
+	ts.Check(syscall.Kill(pid, syscall.SIGKILL))
+}
+
+// lines N FILE TEXT says that exactly N lines of a file hold a text.
+func lines(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: lines n file text")
+	}
+	n := 0
+	for line := range strings.Lines(ts.ReadFile(args[1])) {
+		if strings.Contains(line, args[2]) {
+			n++
+		}
+	}
+	if want := args[0]; fmt.Sprint(n) != want {
+		ts.Fatalf("%d lines of %s hold %q, not %s", n, args[1], args[2], want)
+	}
+}

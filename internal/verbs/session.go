@@ -1,0 +1,53 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+
+	"github.com/outerloop-go/outerloop/channel"
+)
+
+// session opens the channel of the workspace that the environment names, else
+// of the nearest directory upward that has one.
+func (c *call) session() (*channel.Session, error) {
+	const cure = "run it inside a session; only a kernel makes a channel"
+	// The second is the name from before the project's renaming.
+	for _, name := range [...]string{"OUTERLOOP_WORKSPACE", "AUTORESEARCH_WORKSPACE"} {
+		workspace := c.getenv(name)
+		if workspace == "" {
+			continue
+		}
+		s, err := channel.FindSession(workspace, "")
+		if errors.Is(err, channel.ErrNoChannel) {
+			return nil, failed(cure, "no channel here: %s=%s has no %s directory", name, workspace, channel.DirName)
+		}
+		return s, err
+	}
+	here, err := c.getwd()
+	if err != nil {
+		return nil, failed("set OUTERLOOP_WORKSPACE to the workspace", "finding the working directory: %v", err)
+	}
+	s, err := channel.FindSession("", here)
+	if errors.Is(err, channel.ErrNoChannel) {
+		return nil, failed("set OUTERLOOP_WORKSPACE to the workspace, or "+cure,
+			"no channel here: neither %s nor a directory above it has %s", here, channel.DirName)
+	}
+	return s, err
+}
+
+// withSession runs do on the call's channel.
+func withSession(do func(*call, *channel.Session) error) func(*call) error {
+	return func(c *call) error {
+		s, err := c.session()
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		return do(c, s)
+	}
+}
+
+// unending is the context of every wait here. Nothing cancels a verb but the end
+// of its process: whatever it changes it changes by one rename, and the lock
+// that it may hold ends with it.
+func unending() context.Context { return context.Background() }

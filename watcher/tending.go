@@ -1,0 +1,328 @@
+package watcher
+
+import (
+	"crypto/rand"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/outerloop-go/outerloop/channel"
+	"github.com/outerloop-go/outerloop/internal/dirfd"
+)
+
+// tending is what the tender knows of a channel.
+type tending struct {
+	busy    sync.Mutex // held while the channel is seen to
+	gone    bool       // the watch is closed
+	path    string     // that is watched, "" for none
+	trusted bool       // events can be relied on alone
+	said    string     // what the log was last told of how the channel is looked at
+	polling atomic.Bool
+
+	// When something is due, zero for never.
+	watchAt, probeBy, checkAt, pollAt, retryAt time.Time
+
+	watchGap  time.Duration // between attempts to watch
+	pollGap   time.Duration
+	penalty   time.Duration // how long a flood costs the watch
+	watchedAt time.Time
+}
+
+const (
+	probeFile = ".watch"
+	// probeWait is how long a probe may take to be announced. On a healthy
+	// filesystem that is less than a millisecond; a false alarm on a machine out
+	// of breath is mended by the next attempt.
+	probeWait = 2 * time.Second
+	// checkDelay is how long a removal of the probe is left to become one of the
+	// whole directory. Putting the probe back sooner could get in the way.
+	checkDelay = 250 * time.Millisecond
+
+	firstMissing = 100 * time.Millisecond // between looks for a channel that is gone
+	lastMissing  = 2 * time.Second
+	firstRewatch = time.Minute // between attempts to do without polling
+	lastRewatch  = 10 * time.Minute
+	slowestPoll  = 10 * time.Second
+	floodPoll    = 100 * time.Millisecond
+	firstPenalty = time.Second
+	lastPenalty  = 16 * time.Second
+	calmAfter    = 10 * time.Second // without a flood, the next penalty is the first again
+
+	maxPolls = 32 // looks at filesystems without events that are under way at once
+)
+
+// see does what is wanted or due, and returns when to come again.
+func (s *Watch) see(wants want, now time.Time) time.Time {
+	s.busy.Lock()
+	defer s.busy.Unlock()
+	if s.gone {
+		return time.Time{}
+	}
+	due := func(at time.Time) bool { return !at.IsZero() && !at.After(now) }
+	if wants&wantHeard != 0 {
+		s.believe(now)
+	}
+	if wants&wantCheck != 0 && s.path != "" {
+		s.checkAt = now.Add(checkDelay)
+	}
+	switch {
+	case wants&wantCalm != 0:
+		s.calm(now)
+	case wants&wantWatch != 0 || due(s.watchAt) || due(s.checkAt):
+		s.watch(now)
+	case due(s.probeBy):
+		s.unwatch()
+		s.poll(now, "file events are accepted here and never come", nil)
+	}
+	if due(s.pollAt) {
+		s.pollOnce(now)
+	}
+	if due(s.retryAt) {
+		s.retryAt = time.Time{}
+		s.look()
+	}
+	if wants&wantRetry != 0 {
+		s.retryAt = s.nextRetry()
+	}
+	next := sooner(sooner(s.watchAt, s.probeBy), sooner(s.checkAt, s.pollAt))
+	return sooner(next, s.retryAt)
+}
+
+// watch places a watch on the directory that the channel's name leads to now,
+// probes it, and looks.
+func (s *Watch) watch(now time.Time) {
+	if s.polling.Load() {
+		// A look that is under way may open the directory anew, and the path below
+		// would lead to nowhere, or worse, to another channel's directory.
+		s.watchAt = now.Add(floodPoll)
+		return
+	}
+	if !s.hold(now) {
+		return
+	}
+	s.heard.Store(false)
+	s.paced.Store(false)
+	s.trusted = false
+	if !s.place(now) {
+		return
+	}
+	s.probeBy = now.Add(probeWait)
+	if err := s.probe(); err != nil {
+		s.w.opts.Log.Debug("the probe could not be written", "channel", s.path, "error", err)
+	}
+	// Only now: what is asked from here on makes an event.
+	s.look()
+}
+
+// hold gives the watch up and has the kernel half hold the directory that is
+// the channel now. The order matters: a watch goes by the number of the
+// descriptor, and a number that is free is soon another channel's.
+func (s *Watch) hold(now time.Time) bool {
+	s.unwatch()
+	_, err := s.kernel.Refresh()
+	if err == nil {
+		return true
+	}
+	s.watchGap = min(max(2*s.watchGap, firstMissing), lastMissing)
+	s.watchAt = now.Add(s.watchGap)
+	if errors.Is(err, channel.ErrNoChannel) {
+		s.say("the channel is gone, waiting for a new one", err)
+	} else {
+		s.say("the channel cannot be opened, trying again", err)
+	}
+	return false
+}
+
+// place puts a watch on the directory that is held.
+func (s *Watch) place(now time.Time) bool {
+	if s.w.notify == nil {
+		s.poll(now, "there are no file events", nil)
+		return false
+	}
+	s.path, s.watchedAt = s.kernel.WatchPath(), now
+	s.w.mu.Lock()
+	s.w.paths[s.path] = s
+	s.w.mu.Unlock()
+	if err := s.w.notify.Add(s.path); err != nil {
+		s.unwatch()
+		s.poll(now, "no file events are to be had", err)
+		return false
+	}
+	return true
+}
+
+// renew is watch for when events were lost, among them maybe that the directory
+// was moved. It does without a probe: ten thousand probes would be lost again.
+func (s *Watch) renew(now time.Time) time.Time {
+	s.busy.Lock()
+	if !s.gone && s.path != "" {
+		probeBy, trusted, pollAt := s.probeBy, s.trusted, s.pollAt
+		if s.hold(now) && s.place(now) {
+			s.probeBy, s.trusted, s.pollAt = probeBy, trusted, pollAt
+			s.look()
+		}
+	}
+	s.busy.Unlock()
+	return s.see(0, now)
+}
+
+// unwatch gives the watch up, and everything that was due about it.
+func (s *Watch) unwatch() {
+	s.watchAt, s.probeBy, s.checkAt, s.pollAt = time.Time{}, time.Time{}, time.Time{}, time.Time{}
+	if s.path == "" {
+		return
+	}
+	s.w.mu.Lock()
+	if s.w.paths[s.path] == s {
+		delete(s.w.paths, s.path)
+	}
+	s.w.mu.Unlock()
+	// It fails where the directory is gone already, and then there is nothing to do.
+	s.w.notify.Remove(s.path)
+	s.path = ""
+}
+
+func (s *Watch) unwatchForGood() {
+	s.busy.Lock()
+	defer s.busy.Unlock()
+	s.gone = true
+	s.unwatch()
+}
+
+// probe puts a file into the channel whose event shows that events come.
+func (s *Watch) probe() error {
+	return s.write(func() error {
+		dir, err := dirfd.Open(s.path)
+		if err != nil {
+			return err
+		}
+		defer dir.Close()
+		return dir.Publish(probeFile, nil, dirfd.Volatile)
+	})
+}
+
+// believe ends the probing: events come.
+func (s *Watch) believe(now time.Time) {
+	if s.path == "" || s.probeBy.IsZero() {
+		return
+	}
+	s.probeBy, s.watchGap = time.Time{}, 0
+	s.trusted = eventful(s.path)
+	if s.trusted {
+		s.say("", nil)
+		return
+	}
+	s.pollGap = s.w.opts.Poll
+	s.pollAt = now.Add(jitter(s.pollGap))
+	s.say("the filesystem may be shared with other machines, which it announces nothing of", nil)
+}
+
+// poll looks at the channel now and then from here on, and tries to watch it
+// again much later.
+func (s *Watch) poll(now time.Time, reason string, err error) {
+	s.watchGap = min(max(2*s.watchGap, firstRewatch), lastRewatch)
+	s.watchAt = now.Add(s.watchGap)
+	s.pollGap = s.w.opts.Poll
+	s.pollAt = now
+	s.say(reason, err)
+}
+
+// calm takes the watch from a channel that floods: its events would delay, and
+// in the end push out, those of all others. It is looked at ten times a second
+// instead, and answered once a look.
+func (s *Watch) calm(now time.Time) {
+	relapse := s.penalty > 0 && now.Sub(s.watchedAt) < calmAfter
+	s.unwatch()
+	if relapse {
+		s.penalty = min(2*s.penalty, lastPenalty)
+	} else {
+		s.penalty = firstPenalty
+	}
+	s.watchAt = now.Add(s.penalty)
+	s.pollGap = floodPoll
+	s.pollAt = now.Add(floodPoll)
+}
+
+// flood has the channel calmed.
+func (s *Watch) flood(reason string) {
+	if s.paced.Swap(true) {
+		return
+	}
+	s.w.opts.Log.Info("a session floods its channel, looking at it less", "reason", reason)
+	s.w.post(s, wantCalm)
+}
+
+// pollOnce looks at the channel in a goroutine of its own: a filesystem that
+// hangs must not hold up the tender.
+func (s *Watch) pollOnce(now time.Time) {
+	switch {
+	case s.paced.Load():
+		s.pollGap = floodPoll
+	case s.asked.Swap(false):
+		s.pollGap = s.w.opts.Poll
+	default:
+		s.pollGap = min(2*s.pollGap, max(slowestPoll, s.w.opts.Poll))
+	}
+	s.pollAt = now.Add(jitter(s.pollGap))
+	if s.path != "" && now.Sub(s.watchedAt) > firstRewatch {
+		// Nothing may have told that the directory was replaced from elsewhere.
+		s.watch(now)
+		return
+	}
+	if s.polling.Load() || !s.begin() {
+		return
+	}
+	select {
+	case s.w.polls <- struct{}{}:
+	default: // as many as may be hang or work already; the next time, then
+		s.end()
+		return
+	}
+	s.polling.Store(true)
+	unwatched := s.path == ""
+	go func() {
+		defer s.end()
+		defer func() { <-s.w.polls }()
+		defer s.polling.Store(false)
+		if unwatched {
+			s.kernel.Refresh() // a channel that is gone has no questions either
+		}
+		s.look()
+	}()
+}
+
+// nextRetry is when the first of the questions that could not be answered is
+// to be tried again.
+func (s *Watch) nextRetry() (next time.Time) {
+	for _, q := range s.verbs {
+		q.mu.Lock()
+		next = sooner(next, q.retry.next)
+		q.mu.Unlock()
+	}
+	return next
+}
+
+// say tells the log how the channel is looked at, when that has changed.
+func (s *Watch) say(what string, err error) {
+	if s.said == what {
+		return
+	}
+	s.said = what
+	log := s.w.opts.Log.With("channel", s.kernel.WatchPath())
+	switch {
+	case what == "":
+		log.Info("the channel is watched by file events alone again")
+	case err != nil:
+		log.Warn(what, "error", err)
+	default:
+		log.Warn(what, "poll", s.w.opts.Poll)
+	}
+}
+
+// jitter spreads what would otherwise fall on one moment for all channels.
+func jitter(d time.Duration) time.Duration {
+	var b [1]byte
+	rand.Read(b[:])
+	return d - d/8*time.Duration(b[0])/256
+}
