@@ -197,13 +197,8 @@ func (s *Session) Cancel(ctx context.Context) (staged, committed bool, err error
 // locked runs do while no other program of the session stages, commits or
 // leaves a marker.
 func (s *Session) locked(ctx context.Context, do func() error) (err error) {
-	waiting, cancel := context.WithTimeout(ctx, lockWait)
-	defer cancel()
-	unlock, err := s.dir.Lock(waiting, lockFile)
+	unlock, err := s.dir.Lock(ctx, lockFile, lockWait)
 	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err() // the caller gave up, not the wait for the lock
-		}
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()

@@ -67,7 +67,7 @@ func appendAll(ctx context.Context, path, event string, items []item) (added int
 	defer dir.Close()
 	// The lock is on the ledger itself, which is never replaced, so whoever
 	// holds it is alone with the file that its name leads to.
-	unlock, err := dir.Lock(ctx, filepath.Base(path))
+	unlock, err := dir.Lock(ctx, filepath.Base(path), -1)
 	if err != nil {
 		return 0, err
 	}

@@ -139,6 +139,13 @@ func (p *peer) snapshot() map[string]string {
 	return all
 }
 
+// removeChannel is rm -rf until it succeeds: an answer that is put in place
+// meanwhile makes it fail.
+func (p *peer) removeChannel() {
+	p.t.Helper()
+	within(p.t, "the channel is removed", func() bool { return os.RemoveAll(p.path("")) == nil })
+}
+
 // logBuffer is a log that can be read while it is written.
 type logBuffer struct {
 	mu  sync.Mutex

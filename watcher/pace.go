@@ -5,10 +5,12 @@ import (
 	"time"
 )
 
-// pace tells a session that asks from one that floods. It counts two things.
+// pace tells a session that asks from one that floods. It counts two things,
+// and [question.run] a third: answers in a row that each found the next question
+// there already, which somebody who waits for an answer does not leave.
 //
 // Events that no answer came of: an honest question makes two events and its
-// answer eight, so every answer excuses sixteen. A session that touches files in
+// answer eight, so every answer excuses twelve. A session that touches files in
 // a loop makes 150,000 a second, and has used up a window's worth within
 // milliseconds.
 //
@@ -28,7 +30,8 @@ type pace struct {
 const (
 	windowLength   = 100 * time.Millisecond
 	maxIdleEvents  = 500 // in one window
-	eventsPerAsk   = 16
+	eventsPerAsk   = 12
+	answersInARow  = 200
 	answersAtOnce  = 8192
 	answersASecond = 500
 	bytesPerAnswer = 64 << 10 // a large answer counts as so many small ones

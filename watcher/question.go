@@ -64,7 +64,7 @@ func (q *question) spawn(run func()) bool {
 
 // run answers until nothing is pending.
 func (q *question) run() {
-	for {
+	for n := 1; ; n++ {
 		stamp, pending, err := q.watch.kernel.Pending(q.verb)
 		if err != nil {
 			q.failed(err)
@@ -79,6 +79,9 @@ func (q *question) run() {
 		q.watch.asked.Store(true)
 		if !q.answer(stamp) {
 			return
+		}
+		if n == answersInARow {
+			q.watch.flood("questions do not wait for their answers")
 		}
 		if q.watch.paced.Load() {
 			q.stop()
@@ -108,7 +111,7 @@ func (q *question) stop() {
 // answer answers the question with that stamp, and is false when the run is
 // over: because the watch was closed, or the answer could not be written.
 func (q *question) answer(stamp channel.Stamp) bool {
-	answer, inTime := q.ask(stamp)
+	answer, inTime := q.ask()
 	if !inTime {
 		return true
 	}
@@ -128,7 +131,7 @@ func (q *question) answer(stamp channel.Stamp) bool {
 
 // ask has the handler answer and is false when that took too long, in which
 // case the question was answered with an error meanwhile.
-func (q *question) ask(stamp channel.Stamp) (answer []byte, inTime bool) {
+func (q *question) ask() (answer []byte, inTime bool) {
 	timeout := q.watch.w.opts.Timeout
 	ctx, cancel := context.WithTimeout(q.watch.ctx, timeout)
 	defer cancel()
@@ -139,7 +142,7 @@ func (q *question) ask(stamp channel.Stamp) (answer []byte, inTime bool) {
 	q.mu.Unlock()
 	// A handler that heeds its context gets a moment to say itself what it was
 	// waiting for.
-	overdue := time.AfterFunc(timeout+timeout/8, func() { q.overdue(turn, stamp) })
+	overdue := time.AfterFunc(timeout+timeout/8, func() { q.overdue(turn) })
 	answer = q.handle(ctx)
 	overdue.Stop()
 
@@ -184,7 +187,7 @@ func (q *question) tooSlow() error {
 }
 
 // overdue answers for a handler that has not returned in time.
-func (q *question) overdue(turn int, stamp channel.Stamp) {
+func (q *question) overdue(turn int) {
 	if !q.watch.begin() {
 		return
 	}
@@ -199,7 +202,7 @@ func (q *question) overdue(turn int, stamp channel.Stamp) {
 	q.late = true
 	q.mu.Unlock()
 	q.watch.w.opts.Log.Error("a handler does not return", "verb", q.verb, "after", q.watch.w.opts.Timeout)
-	q.put(stamp, errorAnswer(q.tooSlow()))
+	q.standIn(q.tooSlow())
 }
 
 // excuse answers a question that came while the handler is still busy with one
@@ -211,14 +214,22 @@ func (q *question) excuse() {
 	late := q.late
 	q.excusing = false
 	q.mu.Unlock()
-	if !late {
-		return // it has returned, and looks again by itself
+	if late { // else it has returned, and looks again by itself
+		q.standIn(errors.New("an earlier question of this kind still hangs; try again in a minute"))
 	}
-	if stamp, pending, err := q.watch.kernel.Pending(q.verb); pending && err == nil {
-		q.put(stamp, errorAnswer(errors.New("an earlier question of this kind still hangs; try again in a minute")))
-		if q.watch.pace.answered(time.Now(), 0) {
-			q.watch.flood("more questions than are answered at full speed")
-		}
+}
+
+// standIn answers whatever is pending with an error, in a late handler's stead.
+// That is not always the question the handler was called for: a marker that is
+// made and then touched is two questions to a watcher that is quick, and the
+// asker waits for the second one's stamp.
+func (q *question) standIn(reason error) {
+	stamp, pending, err := q.watch.kernel.Pending(q.verb)
+	if err != nil || !pending {
+		return
+	}
+	if q.put(stamp, errorAnswer(reason)) == nil && q.watch.pace.answered(time.Now(), 0) {
+		q.watch.flood("more questions than are answered at full speed")
 	}
 }
 

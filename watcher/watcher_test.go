@@ -186,7 +186,7 @@ func TestCloseEndsEverything(t *testing.T) {
 		}})
 		p.leave("slow")
 		p.leave("a")
-		mustDo(t, os.RemoveAll(p.path(""))) // the library's own hang, if nobody drained
+		p.removeChannel() // the library's own hang, if nobody drained
 		mustDo(t, w.Close())
 	}
 	within(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= before })
@@ -196,18 +196,20 @@ func TestCloseEndsEverything(t *testing.T) {
 func TestReplacedChannel(t *testing.T) {
 	for name, replace := range map[string]func(p *peer){
 		"removed and made anew": func(p *peer) {
-			mustDo(t, os.RemoveAll(p.path("")), os.Mkdir(p.path(""), 0o777))
+			p.removeChannel()
+			mustDo(t, os.Mkdir(p.path(""), 0o777))
 		},
 		"moved away and made anew": func(p *peer) {
-			mustDo(t, os.Rename(p.path(""), p.workspace+"/aside"), os.Mkdir(p.path(""), 0o777))
+			mustDo(t, os.Rename(p.path(""), t.TempDir()+"/aside"), os.Mkdir(p.path(""), 0o777))
 		},
 		"moved away and back": func(p *peer) {
 			mustDo(t, os.Rename(p.path(""), p.workspace+"/aside"), os.Rename(p.workspace+"/aside", p.path("")))
 		},
 		"a file in its place for a while": func(p *peer) {
-			mustDo(t, os.RemoveAll(p.path("")), os.WriteFile(strings.TrimSuffix(p.path(""), "/"), nil, 0o666))
+			p.removeChannel()
+			mustDo(t, os.WriteFile(p.path(""), nil, 0o666))
 			time.Sleep(2 * checkDelay) // long enough to be noticed as gone
-			mustDo(t, os.Remove(strings.TrimSuffix(p.path(""), "/")), os.Mkdir(p.path(""), 0o777))
+			mustDo(t, os.Remove(p.path("")), os.Mkdir(p.path(""), 0o777))
 		},
 		"the probe removed": func(p *peer) { mustDo(t, os.Remove(p.path(probeFile))) },
 	} {

@@ -1,4 +1,28 @@
-// x
+// Syscall-status shows what is staged, whether a request is committed, and what is left of the budgets.
+//
+// Usage:
+//
+//	syscall-status [flags]
+//
+// It reads files only and needs no kernel. With --json the keys are "workspace",
+// "committed", "staged" with what is staged as it will be committed, and "budget",
+// null where none was set.
+//
+// Flags:
+//
+//	--json     print JSON
+//	--help     print this and exit
+//	--version  print the version and exit
+//
+// Examples:
+//
+//	syscall-status
+//	syscall-status --json
+//
+// The workspace is the one that OUTERLOOP_WORKSPACE names, else the nearest
+// directory upward that has a channel. The exit status is 0 when all is done, 1
+// for a failure, and 2 for a wrong call; the cause and a cure are on standard
+// error.
 package main
 
 import (

@@ -44,9 +44,7 @@ func (e *Engine) End(ctx context.Context, id string) error {
 			return fmt.Errorf("ending the leg of run %s: %w", id, err)
 		}
 	}
-	wait, cancel := context.WithTimeout(ctx, endWait)
-	defer cancel()
-	r, err := openRun(wait, e.Root, id)
+	r, err := openRun(ctx, e.Root, id, endWait)
 	if errors.Is(err, ErrBusy) {
 		return fmt.Errorf("run %s still has a live process; it ends with that, or at the next tick", id)
 	}

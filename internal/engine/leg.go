@@ -24,9 +24,7 @@ const legWait = 5 * time.Minute
 // When the context ends the author is told to end, and what it has committed
 // by then counts.
 func (e *Engine) Leg(ctx context.Context, id string, leg int) error {
-	wait, cancel := context.WithTimeout(ctx, legWait)
-	defer cancel()
-	r, err := openRun(wait, e.Root, id)
+	r, err := openRun(ctx, e.Root, id, legWait)
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func (e *Engine) due(rec *Record, live map[string]bool) bool {
 
 // move takes a run one step on, if it needs one.
 func (e *Engine) move(ctx context.Context, id string, live map[string]bool) error {
-	r, err := tryRun(e.Root, id)
+	r, err := openRun(ctx, e.Root, id, 0)
 	if err != nil {
 		return err // ErrBusy: the process that has it moves it
 	}

@@ -24,16 +24,16 @@ type Run struct {
 // ErrBusy says that another process has the run.
 var ErrBusy = errors.New("another process has the run")
 
-// openRun takes a run's lock, waiting for it until the context ends at the
-// latest, and reads its record.
-func openRun(ctx context.Context, root Root, id string) (*Run, error) {
+// openRun takes a run's lock, waiting for it so long at most, and reads its
+// record.
+func openRun(ctx context.Context, root Root, id string, wait time.Duration) (*Run, error) {
 	r := &Run{dir: root.RunDir(id)}
 	d, err := dirfd.Open(r.dir)
 	if err != nil {
 		return nil, fmt.Errorf("opening run %s: %w", id, err)
 	}
 	defer d.Close()
-	if r.unlock, err = d.Lock(ctx, "lock"); err != nil {
+	if r.unlock, err = d.Lock(ctx, "lock", wait); err != nil {
 		if errors.Is(err, dirfd.ErrLocked) {
 			return nil, fmt.Errorf("run %s: %w", id, ErrBusy)
 		}
@@ -43,13 +43,6 @@ func openRun(ctx context.Context, root Root, id string) (*Run, error) {
 		return nil, errors.Join(err, r.unlock())
 	}
 	return r, nil
-}
-
-// tryRun is openRun that does not wait.
-func tryRun(root Root, id string) (*Run, error) {
-	now, cancel := context.WithCancel(context.Background())
-	cancel()
-	return openRun(now, root, id)
 }
 
 // Close lets other processes have the run.

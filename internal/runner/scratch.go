@@ -124,9 +124,7 @@ func tryLock(root, name string) (unlock func() error, err error) {
 		return nil, err
 	}
 	defer dir.Close()
-	now, cancel := context.WithCancel(context.Background())
-	cancel()
-	return dir.Lock(now, name+lockSuffix)
+	return dir.Lock(context.Background(), name+lockSuffix, 0)
 }
 
 // removeScratch removes the directory and then the lock, whose holder calls it.

@@ -30,60 +30,67 @@ the GPU hours. Artifacts are files that the job leaves; they come back as
 		},
 		operands: commandOperands,
 	}
-	minutes, array, concurrency := channel.DefaultMinutes, 1, 0
-	var name, why string
-	var artifacts []string
-	var asJSON bool
-	named := v.options.text(&name, "name", "NAME", "what you call it: 1 to 32 of a-z, 0-9 and '-'; required")
-	v.options.number(&minutes, "minutes", "N",
-		fmt.Sprintf("walltime of each task, 1 to %d (default %d)", channel.MaxMinutes, channel.DefaultMinutes))
-	v.options.text(&why, "why", "TEXT",
-		fmt.Sprintf("one line on what it tests, at most %d characters, for every agent to see", channel.MaxWhyChars))
-	v.options.number(&array, "array", "N", fmt.Sprintf("run N tasks, 1 to %d (default 1)", channel.MaxArray))
-	v.options.number(&concurrency, "concurrency", "K", "run at most K tasks at a time (default all)")
-	v.options.texts(&artifacts, "artifact", "FILE",
-		fmt.Sprintf("bring this file back, at most %d bytes; up to %d times", channel.MaxArtifactBytes, channel.MaxArtifacts))
-	v.options.json(&asJSON)
-
-	v.run = withSession(func(c *call, s *channel.Session) error {
-		if !named.given {
-			return wrongCall(usageCure(v), "--name is missing")
-		}
-		asked := channel.Launch{
-			Name: name, Command: channel.Quote(c.args), Minutes: minutes, Artifacts: artifacts,
-			Array: array, Why: why, Concurrency: concurrency,
-		}
-		launch, err := checkLaunch(asked, c.args)
-		if err != nil {
-			return asWrongCall(err)
-		}
-		staged, err := stageLaunch(s, launch)
-		if err != nil {
-			return err
-		}
-		for _, doubt := range doubts(c.args, launch) {
-			c.hint(doubt)
-		}
-		if asJSON {
-			return c.sayJSON(launch)
-		}
-		c.sayLaunch(asked, launch)
-		c.say("%s staged. Stage more, or run syscall-sleep and then end your session.", render.Count(staged, "launch"))
-		c.say("%s", budgetLine(s))
-		return nil
-	})
+	args := &launchArgs{
+		launch: channel.Launch{Minutes: channel.DefaultMinutes, Array: 1},
+	}
+	args.addTo(&v.options)
+	v.run = withSession(args.stage)
 	return v
+}
+
+// launchArgs are the flags of a launch.
+type launchArgs struct {
+	launch channel.Launch
+	named  *option
+	asJSON bool
+}
+
+func (a *launchArgs) addTo(o *options) {
+	l := &a.launch
+	a.named = o.text(&l.Name, "name", "NAME", "what you call it: 1 to 32 of a-z, 0-9 and '-'; required")
+	o.number(&l.Minutes, "minutes", "N",
+		fmt.Sprintf("walltime of each task, 1 to %d (default %d)", channel.MaxMinutes, channel.DefaultMinutes))
+	o.text(&l.Why, "why", "TEXT",
+		fmt.Sprintf("one line on what it tests, at most %d characters, for every agent to see", channel.MaxWhyChars))
+	o.number(&l.Array, "array", "N", fmt.Sprintf("run N tasks, 1 to %d (default 1)", channel.MaxArray))
+	o.number(&l.Concurrency, "concurrency", "K", "run at most K tasks at a time (default all)")
+	o.texts(&l.Artifacts, "artifact", "FILE",
+		fmt.Sprintf("bring this file back, at most %d bytes; up to %d times", channel.MaxArtifactBytes, channel.MaxArtifacts))
+	o.json(&a.asJSON)
+}
+
+func (a *launchArgs) stage(c *call, s *channel.Session) error {
+	if !a.named.given {
+		return wrongCall(usageCure(c.verb), "--name is missing")
+	}
+	asked := a.launch
+	asked.Command = channel.Quote(c.args)
+	launch, err := checkLaunch(asked)
+	if err != nil {
+		return asWrongCall(err)
+	}
+	staged, err := stageLaunch(s, launch)
+	if err != nil {
+		return err
+	}
+	for _, doubt := range doubts(c.args, launch) {
+		c.hint(doubt)
+	}
+	if a.asJSON {
+		return c.sayJSON(launch)
+	}
+	c.sayLaunch(asked, launch)
+	c.say("%s staged. Stage more, or run syscall-sleep and then end your session.", render.Count(staged, "launch"))
+	c.say("%s", budgetLine(s))
+	return nil
 }
 
 // checkLaunch adds to the protocol's bounds what JSON cannot carry: bytes that
 // are no UTF-8 would arrive as other ones.
-func checkLaunch(l channel.Launch, words []string) (channel.Launch, error) {
-	if len(words) == 0 {
-		l.Command = ""
-	}
+func checkLaunch(l channel.Launch) (channel.Launch, error) {
 	for _, text := range append([]string{l.Command, l.Why}, l.Artifacts...) {
 		if !utf8.ValidString(text) {
-			return l, wrongCall("put such bytes into a script or file of the workspace", "%q is not valid UTF-8", render.Line(text, 80))
+			return l, wrongCall("put such bytes into a script or file of the workspace", "%s is not valid UTF-8", render.Line(text, 80))
 		}
 	}
 	return channel.CheckLaunch(l)

@@ -30,6 +30,10 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, programs)
 }
 
+// raceOptions keep a program that is built with -race from waiting a second at
+// its end for reports of other goroutines.
+const raceOptions = "atexit_sleep_ms=0"
+
 // The scripts have three commands of their own:
 //
 //	exits STATUS PROGRAM [ARGUMENT...]  run it and want this exit status
@@ -46,6 +50,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("OUTERLOOP_WORKSPACE", env.WorkDir+"/ws")
 			env.Setenv("NL", "\n")
 			env.Setenv("TZ", "UTC")
+			env.Setenv("GORACE", raceOptions)
 			return os.MkdirAll(env.WorkDir+"/ws/.outerloop", 0o777)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
