@@ -1,7 +1,6 @@
 package channel
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,7 +12,7 @@ import (
 // Answer is what came back on a question.
 type Answer struct {
 	Data   []byte // the answer file, at most [MaxAnswerBytes]
-	Polled bool   // no file event announced it: the filesystem has none, or is silent
+	Polled bool   // it was found without a file event: the filesystem has none, or is silent
 }
 
 // Ask leaves a question and waits for its answer. It is woken by the file
@@ -22,33 +21,29 @@ type Answer struct {
 //
 // The error is [ErrNoAnswer] when the wait is over, the context's when that
 // ended first, and otherwise says what is wrong with the channel.
-func (s *Session) Ask(ctx context.Context, verb string, wait time.Duration) (Answer, error) {
+func (s *Session) Ask(ctx Canceler, verb string, wait time.Duration) (Answer, error) {
 	if err := CheckVerb(verb); err != nil {
 		return Answer{}, err
 	}
-	// The watch stands before the question does, or the answer could slip in
-	// between and its event be missed.
-	waiter, err := dirfd.NewWaiter(s.dir)
-	if err == nil {
-		defer waiter.Close()
-	} else {
-		waiter = nil
-	}
 	deadline := time.Now().Add(wait)
+	// A watch that a session has already stands before the question does.
+	waiter := s.takeWaiter()
+	defer func() { s.keepWaiter(waiter) }()
 	stamp, err := s.leave(ctx, verb)
 	if err != nil {
 		return Answer{}, fmt.Errorf("leaving the question: %w", err)
 	}
-	polled := waiter == nil
+	if waiter == nil {
+		data, err := s.quickLooks(ctx, verb, stamp, deadline)
+		if data != nil || err != nil {
+			return Answer{Data: data}, err
+		}
+		waiter, _ = dirfd.NewWaiter(s.dir) // without one the looks below find it
+	}
+	polled := false // the first look is for what came before the watch stood
 	for pause := firstLook; ; pause = min(2*pause, lastLook) {
-		if s.done(verb) >= stamp {
-			data, err := s.dir.ReadSmall(answerFile(verb), MaxAnswerBytes)
-			if err == nil {
-				return Answer{data, polled}, nil
-			}
-			if !errors.Is(err, fs.ErrNotExist) {
-				return Answer{}, fmt.Errorf("reading the answer: %w", err)
-			}
+		if data, err := s.look(verb, stamp); data != nil || err != nil {
+			return Answer{data, polled}, err
 		}
 		if err := ctx.Err(); err != nil {
 			return Answer{}, err
@@ -65,6 +60,72 @@ func (s *Session) Ask(ctx context.Context, verb string, wait time.Duration) (Ans
 	}
 }
 
+// look returns the answer once it is there, and nil before.
+func (s *Session) look(verb string, stamp Stamp) ([]byte, error) {
+	if s.done(verb) < stamp {
+		return nil, nil
+	}
+	data, err := s.dir.ReadSmall(answerFile(verb), MaxAnswerBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the answer: %w", err)
+	}
+	return data, nil
+}
+
+// quickTime is how long a session looks before it places a watch. A watcher that
+// is there has answered by then, and a watch is dear for one question: Linux
+// takes 10 to 20 ms to give it up (fsnotify_destroy_group waits for a grace
+// period of RCU), which a program spends at its exit.
+const quickTime = 3 * time.Millisecond
+
+// quickLooks looks for the answer at pauses that grow with the time gone by.
+func (s *Session) quickLooks(ctx Canceler, verb string, stamp Stamp, deadline time.Time) ([]byte, error) {
+	start := time.Now()
+	for pause := 20 * time.Microsecond; ; pause += pause / 2 {
+		data, err := s.look(verb, stamp)
+		now := time.Now()
+		if data != nil || err != nil || ctx.Err() != nil || now.Sub(start) > quickTime || !now.Before(deadline) {
+			return data, err
+		}
+		time.Sleep(pause)
+	}
+}
+
+// takeWaiter returns a watch that an earlier question has left, nil where there
+// is none. From its second question on a session keeps what it has placed.
+func (s *Session) takeWaiter() *dirfd.Waiter {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.waiters); n > 0 {
+		w := s.waiters[n-1]
+		s.waiters = s.waiters[:n-1]
+		return w
+	}
+	if !s.asked {
+		s.asked = true
+		return nil
+	}
+	w, _ := dirfd.NewWaiter(s.dir)
+	return w
+}
+
+// keepWaiter takes back a watch for the next question.
+func (s *Session) keepWaiter(w *dirfd.Waiter) {
+	if w == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		w.Close()
+		return
+	}
+	s.waiters = append(s.waiters, w)
+}
+
 // Between looks that no event asked for. They cost a verb nearly nothing and
 // are what an answer on a filesystem without events is found by.
 const (
@@ -73,16 +134,16 @@ const (
 )
 
 // await waits for a file event or the time, and says whether an event came.
-func (s *Session) await(ctx context.Context, w *dirfd.Waiter, file string, until time.Time) bool {
+func (s *Session) await(ctx Canceler, w *dirfd.Waiter, file string, until time.Time) bool {
 	if w != nil {
 		if err := w.Wait(ctx, file, until); err == nil {
 			return time.Now().Before(until)
 		}
 	}
-	timer := time.NewTimer(time.Until(until))
-	defer timer.Stop()
+	over := make(chan struct{}) // not a timer's channel, see Canceler
+	defer time.AfterFunc(time.Until(until), func() { close(over) }).Stop()
 	select {
-	case <-timer.C:
+	case <-over:
 	case <-ctx.Done():
 	}
 	return false
@@ -103,7 +164,7 @@ func readDone(dir *dirfd.Dir, verb string) Stamp {
 // stamp is greater than every one before it, or an old answer would be taken
 // for this one's, and the marker never moves backwards, or a question that
 // another process has just left would never be answered.
-func (s *Session) leave(ctx context.Context, verb string) (stamp Stamp, err error) {
+func (s *Session) leave(ctx Canceler, verb string) (stamp Stamp, err error) {
 	err = s.locked(ctx, func() error {
 		last, before := s.lastMark(verb)
 		if before >= maxStamp {

@@ -1,11 +1,11 @@
 package channel
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"sync"
 
 	"github.com/outerloop-go/outerloop/internal/dirfd"
 )
@@ -16,6 +16,11 @@ import (
 type Session struct {
 	workspace string
 	dir       *dirfd.Dir
+
+	mu      sync.Mutex
+	asked   bool            // there was a question before
+	waiters []*dirfd.Waiter // that no question uses at the moment
+	closed  bool
 }
 
 // FindSession opens the channel of the workspace, or, where workspace is "",
@@ -41,7 +46,7 @@ func openSession(workspace string) (*Session, error) {
 		defer work.Close()
 		var dir *dirfd.Dir
 		if dir, err = openChannel(work); err == nil {
-			return &Session{workspace, dir}, nil
+			return &Session{workspace: workspace, dir: dir}, nil
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, dirfd.ErrNotRegular) {
@@ -62,7 +67,16 @@ func openChannel(work *dirfd.Dir) (*dirfd.Dir, error) {
 }
 
 // Close gives up the channel.
-func (s *Session) Close() error { return s.dir.Close() }
+func (s *Session) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	for _, w := range s.waiters {
+		w.Close()
+	}
+	s.waiters = nil
+	return s.dir.Close()
+}
 
 // Workspace is the path of the workspace that the channel belongs to.
 func (s *Session) Workspace() string { return s.workspace }
@@ -70,7 +84,7 @@ func (s *Session) Workspace() string { return s.workspace }
 // Stage changes what is staged. No other program of the session changes it
 // while edit runs. Where edit returns an error nothing is changed. Once a
 // request is committed nothing more can be staged: [ErrCommitted].
-func (s *Session) Stage(ctx context.Context, edit func(*Staged) error) error {
+func (s *Session) Stage(ctx Canceler, edit func(*Staged) error) error {
 	return s.locked(ctx, func() error {
 		if err := s.uncommitted(); err != nil {
 			return err
@@ -106,7 +120,7 @@ func (s *Session) uncommitted() error {
 // CommitSleep makes a committed request of the launches, note and submit that
 // are staged, and returns it. The session is to end its process next: the
 // kernel reads the request only then.
-func (s *Session) CommitSleep(ctx context.Context) (Sleep, error) {
+func (s *Session) CommitSleep(ctx Canceler) (Sleep, error) {
 	var sleep Sleep
 	err := s.commit(ctx, func(staged *Staged) (r Request, err error) {
 		sleep, err = CheckSleep(staged.sleep())
@@ -119,7 +133,7 @@ func (s *Session) CommitSleep(ctx context.Context) (Sleep, error) {
 }
 
 // CommitVerdict makes a committed request of the findings that are staged.
-func (s *Session) CommitVerdict(ctx context.Context, notes string) (Verdict, error) {
+func (s *Session) CommitVerdict(ctx Canceler, notes string) (Verdict, error) {
 	var verdict Verdict
 	err := s.commit(ctx, func(staged *Staged) (Request, error) {
 		verdict = Verdict{Findings: staged.Findings, Notes: notes}
@@ -131,7 +145,7 @@ func (s *Session) CommitVerdict(ctx context.Context, notes string) (Verdict, err
 	return verdict, nil
 }
 
-func (s *Session) commit(ctx context.Context, build func(*Staged) (Request, error)) error {
+func (s *Session) commit(ctx Canceler, build func(*Staged) (Request, error)) error {
 	return s.locked(ctx, func() error {
 		// A second commit would take the place of the first, and the launches of
 		// that would be lost without a word.
@@ -176,7 +190,7 @@ func (s *Session) dropStaged() error {
 
 // Cancel discards what is staged and takes a committed request back, as long as
 // the session has not ended. It says which of the two there was.
-func (s *Session) Cancel(ctx context.Context) (staged, committed bool, err error) {
+func (s *Session) Cancel(ctx Canceler) (staged, committed bool, err error) {
 	err = s.locked(ctx, func() error {
 		if _, err := s.dir.Lstat(StagedFile); err == nil {
 			staged = true
@@ -196,7 +210,7 @@ func (s *Session) Cancel(ctx context.Context) (staged, committed bool, err error
 
 // locked runs do while no other program of the session stages, commits or
 // leaves a marker.
-func (s *Session) locked(ctx context.Context, do func() error) (err error) {
+func (s *Session) locked(ctx Canceler, do func() error) (err error) {
 	unlock, err := s.dir.Lock(ctx, lockFile, lockWait)
 	if err != nil {
 		return err

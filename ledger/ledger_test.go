@@ -197,7 +197,10 @@ func TestOtherLines(t *testing.T) {
 		{`{"event":"submitted","sleep":true,"name":"bool"}`, 1, ""},
 		{`{"event":"submitted","sleep":1,"name":"x"} trailing`, 1, ""},
 		{`{"sleep":1,"name":"no event"}`, 1, ""},
-		{`{}`, 1, ""}, {`[]`, 1, ""}, {`null`, 1, ""}, {"\x00\x00\x00", 1, ""},
+		{`{}`, 1, ""},
+		{`[]`, 1, ""},
+		{`null`, 1, ""},
+		{"\x00\x00\x00", 1, ""},
 		{long, 1, ""},
 		{wide, 0, "wide"},
 	}

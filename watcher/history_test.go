@@ -38,10 +38,13 @@ func TestHistory(t *testing.T) {
 	at := time.Unix(1_700_000_000, 0)
 	one := 1
 	_, err := ledger.AppendSubmitted(t.Context(), path, ledger.Submitted{
-		Sleep: 1, Name: "grid", Why: "why", Minutes: 5, Array: 2, JobIDs: []string{"7"}, At: at})
+		Sleep: 1, Name: "grid", Why: "why", Minutes: 5, Array: 2, JobIDs: []string{"7"}, At: at,
+	})
 	mustDo(t, err)
-	want := []channel.HistoryEntry{{Sleep: 1, Name: "grid", Why: "why", Minutes: 5, Array: 2, JobIDs: []string{"7"},
-		SubmittedAt: 1_700_000_000, Jobs: []channel.HistoryJob{}}}
+	want := []channel.HistoryEntry{{
+		Sleep: 1, Name: "grid", Why: "why", Minutes: 5, Array: 2, JobIDs: []string{"7"},
+		SubmittedAt: 1_700_000_000, Jobs: []channel.HistoryJob{},
+	}}
 	if diff := cmp.Diff(want, askHistory(t, h).History); diff != "" {
 		t.Error(diff)
 	}

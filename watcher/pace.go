@@ -62,3 +62,26 @@ func (p *pace) answered(now time.Time, size int) (flood bool) {
 	p.spent += 1 + float64(size/bytesPerAnswer)
 	return p.spent > answersAtOnce
 }
+
+// backoff spaces attempts that fail.
+type backoff struct {
+	gap  time.Duration
+	next time.Time
+}
+
+const (
+	firstRetry = 500 * time.Millisecond
+	lastRetry  = 30 * time.Second
+)
+
+// fail notes a failure and says whether it is the first in a row.
+func (b *backoff) fail(now time.Time) (first bool) {
+	first = b.gap == 0
+	b.gap = min(max(2*b.gap, firstRetry), lastRetry)
+	b.next = now.Add(b.gap)
+	return first
+}
+
+func (b *backoff) reset() { *b = backoff{} }
+
+func (b *backoff) waiting(now time.Time) bool { return now.Before(b.next) }

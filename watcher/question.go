@@ -1,9 +1,7 @@
 package watcher
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -165,7 +163,7 @@ func (q *question) ask() (answer []byte, inTime bool) {
 func (q *question) handle(ctx context.Context) (answer []byte) {
 	defer func() {
 		if p := recover(); p != nil {
-			q.watch.w.opts.Log.Error("a handler panicked", "verb", q.verb, "panic", p, "stack", string(debug.Stack()))
+			q.watch.log().Error("a handler panicked", "verb", q.verb, "panic", p, "stack", string(debug.Stack()))
 			answer = errorAnswer(errors.New("the kernel failed over this question; its operator finds the cause in the log"))
 		}
 	}()
@@ -201,7 +199,7 @@ func (q *question) overdue(turn int) {
 	}
 	q.late = true
 	q.mu.Unlock()
-	q.watch.w.opts.Log.Error("a handler does not return", "verb", q.verb, "after", q.watch.w.opts.Timeout)
+	q.watch.log().Error("a handler does not return", "verb", q.verb, "after", q.watch.w.opts.Timeout)
 	q.standIn(q.tooSlow())
 }
 
@@ -260,63 +258,7 @@ func (q *question) failed(err error) {
 		return
 	}
 	if first {
-		q.watch.w.opts.Log.Warn("a question could not be answered, trying again", "verb", q.verb, "error", err)
+		q.watch.log().Warn("a question could not be answered, trying again", "verb", q.verb, "error", err)
 	}
 	q.watch.w.post(q.watch, wantRetry)
 }
-
-// encode makes the answer file of what a handler returned.
-func encode(v any) ([]byte, error) {
-	raw, ok := v.(json.RawMessage)
-	if !ok {
-		var buf bytes.Buffer
-		enc := json.NewEncoder(&buf)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(v); err != nil {
-			return nil, fmt.Errorf("the answer cannot be written: %w", err)
-		}
-		raw = buf.Bytes()
-	}
-	if len(raw) > channel.MaxAnswerBytes {
-		return nil, fmt.Errorf("the answer is %d bytes, at most %d are read", len(raw), channel.MaxAnswerBytes)
-	}
-	return raw, nil
-}
-
-// errorAnswer is the answer to a question that cannot be answered.
-func errorAnswer(err error) []byte {
-	const longest = 1000
-	text := err.Error()
-	if len(text) > longest {
-		text = text[:longest]
-	}
-	// Strings and finite numbers always encode; half a rune becomes U+FFFD.
-	raw, _ := json.Marshal(struct {
-		At    float64 `json:"at"`
-		Error string  `json:"error"`
-	}{channel.Seconds(time.Now()), text})
-	return append(raw, '\n')
-}
-
-// backoff spaces attempts that fail.
-type backoff struct {
-	gap  time.Duration
-	next time.Time
-}
-
-const (
-	firstRetry = 500 * time.Millisecond
-	lastRetry  = 30 * time.Second
-)
-
-// fail notes a failure and says whether it is the first in a row.
-func (b *backoff) fail(now time.Time) (first bool) {
-	first = b.gap == 0
-	b.gap = min(max(2*b.gap, firstRetry), lastRetry)
-	b.next = now.Add(b.gap)
-	return first
-}
-
-func (b *backoff) reset() { *b = backoff{} }
-
-func (b *backoff) waiting(now time.Time) bool { return now.Before(b.next) }

@@ -247,6 +247,9 @@ func (q *Queue) query(ctx context.Context) (v view) {
 // queryLane asks for the node states. The zero lane means that the backend has
 // none to give.
 func (q *Queue) queryLane(ctx context.Context) channel.Lane {
+	// They are the lesser half of the answer, and must not hold the jobs up.
+	ctx, cancel := context.WithTimeout(ctx, q.opts.Timeout/4)
+	defer cancel()
 	nodes, err := q.opts.Scheduler.Nodes(ctx, q.opts.Lane)
 	switch {
 	case errors.Is(err, slurm.ErrUnsupported):

@@ -105,7 +105,8 @@ func start(opts Options, notify notifier) *Watcher {
 }
 
 // Add begins to answer the verbs in a channel, questions that already stand
-// there included. The kernel half stays the caller's, who closes it after the
+// there included. A channel is added once at a time: file events of one directory
+// go to one watch, and a second one would have to poll. The kernel half stays the caller's, who closes it after the
 // watch and does not call its Refresh meanwhile.
 func (w *Watcher) Add(k *channel.Kernel, handlers map[string]Handler) (*Watch, error) {
 	for verb, handler := range handlers {

@@ -101,21 +101,16 @@ func touch(path string, at time.Time) (channel.Stamp, error) {
 	return channel.StampOf(kept), err
 }
 
-// tryLeave asks as a peer does: where the time is not past what was answered,
-// the marker is set to one second past it.
-func (p *session) tryLeave() (q question, err error) {
-	q.at = time.Now()
-	before := p.answered()
-	if q.stamp, err = touch(p.request(), time.Time{}); err != nil || q.stamp > before {
-		return q, err
-	}
-	q.stamp, err = touch(p.request(), timeOf(before).Add(time.Second))
-	return q, err
-}
-
+// leave asks as a peer does: where the time is not past what was answered, the
+// marker is set to one second past it.
 func (p *session) leave() question {
 	p.Helper()
-	q, err := p.tryLeave()
+	q := question{at: time.Now()}
+	before := p.answered()
+	var err error
+	if q.stamp, err = touch(p.request(), time.Time{}); err == nil && q.stamp <= before {
+		q.stamp, err = touch(p.request(), timeOf(before).Add(time.Second))
+	}
 	p.must(err)
 	return q
 }

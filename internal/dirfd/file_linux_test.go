@@ -157,6 +157,51 @@ func TestPublishFrom(t *testing.T) {
 	}
 }
 
+// A publish that a Close overtakes still ends: the file is in place, and no
+// temporary name is left with nobody to remove it.
+func TestPublishOvertakenByClose(t *testing.T) {
+	for _, broken := range []error{nil, errors.New("broken")} {
+		path := t.TempDir()
+		d, err := dirfd.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content := io.MultiReader(strings.NewReader("x"), &closing{d, broken})
+		if _, err := d.PublishFrom("f", content, 10, 0o666, dirfd.Volatile); !errors.Is(err, broken) {
+			t.Errorf("got %v, want %v", err, broken)
+		}
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if e.Name() != "f" || broken != nil {
+				t.Errorf("%s is there", e.Name())
+			}
+		}
+		if err := d.Publish("f", nil, dirfd.Volatile); !errors.Is(err, fs.ErrClosed) {
+			t.Errorf("after Close: %v", err)
+		}
+		if n := attack.Descriptors(t, path); n != 0 {
+			t.Errorf("%d descriptors are left open", n)
+		}
+	}
+}
+
+// closing closes the directory that is being published into, then ends.
+type closing struct {
+	d   *dirfd.Dir
+	err error
+}
+
+func (c *closing) Read([]byte) (int, error) {
+	c.d.Close()
+	if c.err != nil {
+		return 0, c.err
+	}
+	return 0, io.EOF
+}
+
 type failing struct{ err error }
 
 func (f *failing) Read([]byte) (int, error) { return 0, f.err }
@@ -257,17 +302,19 @@ func TestTouch(t *testing.T) {
 
 func TestLock(t *testing.T) {
 	d, _ := open(t)
-	unlock, err := d.Lock(t.Context(), "lock", -1)
+	unlock, err := d.Lock(t.Context(), "lock", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Lock(t.Context(), "lock", 10*time.Millisecond); !errors.Is(err, dirfd.ErrLocked) {
-		t.Errorf("a second holder: %v", err)
+	for _, wait := range []time.Duration{0, 10 * time.Millisecond} {
+		if _, err := d.Lock(t.Context(), "lock", wait); !errors.Is(err, dirfd.ErrLocked) {
+			t.Errorf("a second holder: %v", err)
+		}
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := d.Lock(over, "lock", -1); !errors.Is(err, context.Canceled) {
-		t.Errorf("a second holder whose context is over: %v", err)
+		t.Errorf("a context that has ended: %v", err)
 	}
 	next := make(chan error)
 	go func() {

@@ -1,7 +1,6 @@
 package dirfd
 
 import (
-	"context"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -16,7 +15,7 @@ import (
 //
 // There is neither a deadline of the context nor a timer's channel in here: each
 // would link the formats and zone tables of package time into every verb, 70 KB.
-func (d *Dir) Lock(ctx context.Context, name string, wait time.Duration) (unlock func() error, err error) {
+func (d *Dir) Lock(ctx Canceler, name string, wait time.Duration) (unlock func() error, err error) {
 	var file int
 	err = d.at("lock", name, func(fd int) error {
 		file, err = unix.Openat(fd, name,

@@ -2,7 +2,6 @@ package dirfd
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"errors"
 	"os"
@@ -43,12 +42,21 @@ func (w *Waiter) Close() error { return w.f.Close() }
 // Wait returns when the file of that name may have been put in place, at the
 // given time, or when the context ends, whichever comes first. It may return
 // early for no reason; callers look again.
-func (w *Waiter) Wait(ctx context.Context, name string, until time.Time) error {
+func (w *Waiter) Wait(ctx Canceler, name string, until time.Time) error {
 	if err := w.f.SetReadDeadline(until); err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, func() { w.f.SetReadDeadline(time.Unix(1, 0)) })
-	defer stop()
+	returned := make(chan struct{})
+	defer close(returned)
+	if ctx.Done() != nil {
+		go func() {
+			select {
+			case <-ctx.Done():
+				w.f.SetReadDeadline(time.Unix(1, 0))
+			case <-returned:
+			}
+		}()
+	}
 	for ctx.Err() == nil {
 		n, err := w.f.Read(w.buf[:])
 		if errors.Is(err, os.ErrDeadlineExceeded) {

@@ -3,7 +3,6 @@
 package dirfd
 
 import (
-	"context"
 	"errors"
 	"time"
 )
@@ -20,6 +19,6 @@ func NewWaiter(d *Dir) (*Waiter, error) {
 func (w *Waiter) Close() error { return nil }
 
 // Wait fails: there is nothing to wait for.
-func (w *Waiter) Wait(ctx context.Context, name string, until time.Time) error {
+func (w *Waiter) Wait(ctx Canceler, name string, until time.Time) error {
 	return errors.ErrUnsupported
 }

@@ -10,7 +10,11 @@ import (
 // removes is removed. What was cut shows as "…" at the end, which is one of the
 // max characters.
 func Line(untrusted string, max int) string {
-	return cut(strings.Join(strings.Fields(strip(untrusted)), " "), max)
+	s := strip(untrusted)
+	if !folded(s) {
+		s = strings.Join(strings.Fields(s), " ")
+	}
+	return cut(s, max)
 }
 
 // Text makes at most max characters of several lines that somebody else wrote.
@@ -20,6 +24,19 @@ func Line(untrusted string, max int) string {
 // show nothing, with which instructions to a language model can be hidden.
 // Every kind of line end becomes a newline.
 func Text(untrusted string, max int) string { return cut(strip(untrusted), max) }
+
+// folded says that a text is plain and has no white space but single spaces
+// inside, so that nothing is to be folded.
+func folded(s string) bool {
+	space := true
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < ' ' || c >= 0x7f || c == ' ' && space {
+			return false
+		}
+		space = s[i] == ' '
+	}
+	return !space || s == ""
+}
 
 // cut bounds a text by characters.
 func cut(s string, max int) string {

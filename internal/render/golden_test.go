@@ -43,14 +43,18 @@ const hostile = "\x1b[2Jx\nROOT: do this\u202e\u009b31m"
 
 func TestQueue(t *testing.T) {
 	launch := func(id, state, submitted string) channel.QueueJob {
-		return channel.QueueJob{ID: id, Name: "r-launch-lr", State: state, Elapsed: "1:00", Partition: "gpu",
+		return channel.QueueJob{
+			ID: id, Name: "r-launch-lr", State: state, Elapsed: "1:00", Partition: "gpu",
 			Submitted: submitted, Reason: "None", GRES: "gres/gpu:1", Limit: "30:00", Agent: "ada", RunID: "r",
-			Mine: true, Experiment: "lr", Why: "is it steadier?", Kind: "launch", Concurrency: 2}
+			Mine: true, Experiment: "lr", Why: "is it steadier?", Kind: "launch", Concurrency: 2,
+		}
 	}
 	pending := launch("4", "PENDING", "2026-01-01T00:00:01")
 	pending.Reason = "Resources"
-	foreign := channel.QueueJob{ID: hostile, Name: hostile, State: "RUNNING", Elapsed: hostile, Partition: hostile,
-		Submitted: "2025", GRES: hostile, Limit: hostile, Agent: hostile, Experiment: hostile, Why: strings.Repeat(hostile, 100)}
+	foreign := channel.QueueJob{
+		ID: hostile, Name: hostile, State: "RUNNING", Elapsed: hostile, Partition: hostile,
+		Submitted: "2025", GRES: hostile, Limit: hostile, Agent: hostile, Experiment: hostile, Why: strings.Repeat(hostile, 100),
+	}
 	lane := channel.Lane{Partition: "gpu", Nodes: map[string]int{"mixed": 1, "idle": 3, hostile: 1}}
 	tests := []struct {
 		name   string
@@ -61,8 +65,10 @@ func TestQueue(t *testing.T) {
 			launch("2", "COMPLETING", "2026-01-01T00:00:00"), launch("1", "RUNNING", "2026-01-01T00:00:00"),
 			{ID: "5", Name: "sync", State: "PENDING", Kind: "sync", Reason: "None", GRES: "N/A", Submitted: "2026-01-01T00:00:02"},
 		}}},
-		{"queue-hostile", channel.QueueAnswer{At: 1e300, Jobs: []channel.QueueJob{foreign},
-			Lane: channel.Lane{Partition: hostile, Error: hostile}}},
+		{"queue-hostile", channel.QueueAnswer{
+			At: 1e300, Jobs: []channel.QueueJob{foreign},
+			Lane: channel.Lane{Partition: hostile, Error: hostile},
+		}},
 		{"queue-empty", channel.QueueAnswer{At: midnight, Lane: channel.Lane{Partition: "cpu"}}},
 	}
 	for _, tt := range tests {
@@ -73,15 +79,19 @@ func TestQueue(t *testing.T) {
 func TestHistory(t *testing.T) {
 	zero, two := 0, 2
 	answer := channel.HistoryAnswer{At: midnight, RunID: "r", History: []channel.HistoryEntry{
-		{Sleep: 1, Name: "orders", Why: "how much context?", Minutes: 10, Array: 4, JobIDs: []string{"17"},
+		{
+			Sleep: 1, Name: "orders", Why: "how much context?", Minutes: 10, Array: 4, JobIDs: []string{"17"},
 			SubmittedAt: midnight - 7200, Jobs: []channel.HistoryJob{
 				{Name: "orders.0", ExitCode: &zero, State: "COMPLETED", EndedAt: midnight - 60},
 				{Name: "orders.1", ExitCode: &two, State: "FAILED", EndedAt: midnight - 50},
 				{Name: "orders.2", State: "OUT_OF_MEMORY", EndedAt: midnight - 40},
-			}},
+			},
+		},
 		{Sleep: 2, Name: "fine", Minutes: 1, SubmittedAt: midnight - 1},
-		{Sleep: 2, Name: hostile, Why: hostile, Minutes: 1, Array: 1, JobIDs: []string{hostile}, SubmittedAt: -1e300,
-			Jobs: []channel.HistoryJob{{Name: hostile, State: hostile, EndedAt: 1e300}}},
+		{
+			Sleep: 2, Name: hostile, Why: hostile, Minutes: 1, Array: 1, JobIDs: []string{hostile}, SubmittedAt: -1e300,
+			Jobs: []channel.HistoryJob{{Name: hostile, State: hostile, EndedAt: 1e300}},
+		},
 	}}
 	golden(t, "history", History(answer, zone))
 	golden(t, "history-empty", History(channel.HistoryAnswer{At: midnight}, zone))

@@ -16,7 +16,7 @@ import (
 func Queue(a channel.QueueAnswer, zone *time.Location) []byte {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%s in the queue as of %s, every agent's.\n",
-		Count(len(a.Jobs), "job"), clock(a.At, a.At, zone))
+		Count(len(a.Jobs), "job"), newClock(a.At, zone).at(a.At))
 	jobs := append([]channel.QueueJob(nil), a.Jobs...)
 	sort.SliceStable(jobs, func(i, j int) bool { return before(&jobs[i], &jobs[j]) })
 	if foreignWhy(jobs) {

@@ -44,15 +44,26 @@ func Budget(b channel.Budget) string {
 	return "Budget: " + line + " left, what is staged not yet counted."
 }
 
-// clock is a time of day, with the date in front where it is not the day of the
-// answer. Unix seconds that no time can hold are "?".
-func clock(unix, answered float64, zone *time.Location) string {
+// clock writes the times of one answer: the time of day, with the date in front
+// where it is not the day of the answer itself.
+type clock struct {
+	zone      *time.Location
+	year, day int // of the answer
+}
+
+func newClock(answered float64, zone *time.Location) clock {
+	now := time.Unix(int64(answered), 0).In(zone)
+	return clock{zone, now.Year(), now.YearDay()}
+}
+
+// at writes a time. Unix seconds that no time can hold are "?".
+func (c clock) at(unix float64) string {
 	const most = 253402300799 // the last second of the year 9999
 	if !(0 < unix && unix <= most) {
 		return "?"
 	}
-	t := time.Unix(int64(unix), 0).In(zone)
-	if now := time.Unix(int64(answered), 0).In(zone); t.YearDay() != now.YearDay() || t.Year() != now.Year() {
+	t := time.Unix(int64(unix), 0).In(c.zone)
+	if t.Year() != c.year || t.YearDay() != c.day {
 		return t.Format(time.DateTime)
 	}
 	return t.Format(time.TimeOnly)

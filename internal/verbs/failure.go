@@ -49,13 +49,17 @@ func explain(v *Verb, err error) *failure {
 	case errors.As(err, &r):
 		return &failure{cause: r.Error(), cure: r.Cure}
 	case errors.Is(err, channel.ErrCommitted):
-		return &failure{cause: "a request is committed already, and nothing that is staged after it would be read",
-			cure: "end your session now, or take the request back with syscall-cancel"}
+		return &failure{
+			cause: "a request is committed already, and nothing that is staged after it would be read",
+			cure:  "end your session now, or take the request back with syscall-cancel",
+		}
 	case errors.Is(err, dirfd.ErrNotRegular), errors.Is(err, dirfd.ErrTooLarge):
 		return &failure{cause: err.Error(), cure: "remove what stands in its place; only the syscall programs and the kernel write files there"}
 	}
-	return &failure{cause: err.Error(),
-		cure: "try again; if it stays so, go on without " + v.program() + " and tell whoever runs the kernel"}
+	return &failure{
+		cause: err.Error(),
+		cure:  "try again; if it stays so, go on without " + v.program() + " and tell whoever runs the kernel",
+	}
 }
 
 // maxMessage bounds a line of a message. A whole call fits, which may be shown.

@@ -3,13 +3,13 @@ package verbs
 import "strings"
 
 // nearest is the word that a mistyped one was probably meant to be, "" where
-// none is near. Near is at most two changed, missing or superfluous letters, and
-// fewer than half of the word's own; or else the beginning of exactly one word.
+// none is near. Near is at most two changed, missing or superfluous letters, and no
+// more than half of the word's own; or else the beginning of exactly one word.
 func nearest(typed string, words []string) string {
 	near, best := "", 3
 	begins, several := "", false
 	for _, w := range words {
-		if d := distance(typed, w); d < best && 2*d < len(w) {
+		if d := distance(typed, w); d < best && 2*d <= len(w) {
 			near, best = w, d
 		}
 		if len(typed) > 1 && strings.HasPrefix(w, typed) {

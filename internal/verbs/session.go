@@ -1,7 +1,6 @@
 package verbs
 
 import (
-	"context"
 	"errors"
 
 	"github.com/outerloop-go/outerloop/channel"
@@ -50,4 +49,9 @@ func withSession(do func(*call, *channel.Session) error) func(*call) error {
 // unending is the context of every wait here. Nothing cancels a verb but the end
 // of its process: whatever it changes it changes by one rename, and the lock
 // that it may hold ends with it.
-func unending() context.Context { return context.Background() }
+func unending() channel.Canceler { return never{} }
+
+type never struct{}
+
+func (never) Done() <-chan struct{} { return nil }
+func (never) Err() error            { return nil }
