@@ -4,14 +4,16 @@ GO      ?= go
 BIN     ?= bin
 GOTOOL   = $(GO) tool -modfile=tools/go.mod
 # No cgo, no paths, no dates: the same source and Go release give the same bytes anywhere.
-GOBUILD  = CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -buildid='
+GOBUILD  = CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false \
+           -ldflags '-s -w -buildid= -X github.com/outerloop-go/outerloop/internal/version.value=$(VERSION)'
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 # What has to build and vet outside Linux as well: the library and the verbs.
 PORTABLE = ./channel/... ./ledger/... ./slurm/... ./watcher/... \
            ./internal/dirfd/... ./internal/render/... ./internal/verbs/... ./cmd/syscall-...
 
 export GO GOTOOL GOBUILD PORTABLE
 
-.PHONY: help build demo test bench lint fmt cross clean
+.PHONY: help build demo test bench sizes lint fmt cross clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 8
@@ -27,9 +29,11 @@ test: ## install what the tests call where that is possible, then run them all
 	@sh scripts/deps.sh git bwrap strace cc
 	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) ./...
 
-bench: build ## measure: sizes of the programs, then the Go benchmarks
-	@sh scripts/sizes.sh $(BIN)
+bench: sizes ## measure: sizes of the programs, then the Go benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem $(BENCHFLAGS) ./...
+
+sizes: build ## print the size of each program, and fail above its bound
+	@sh scripts/sizes.sh $(BIN)
 
 lint: ## check form, imports, dependencies and sizes
 	@sh scripts/lint.sh $(BIN)

@@ -28,10 +28,15 @@ func TestFullDevice(t *testing.T) {
 func TestDiskFillsUp(t *testing.T) {
 	if path := os.Getenv("LEDGER_TEST_LIMITED"); path != "" {
 		signal.Ignore(syscall.SIGXFSZ)
-		limit := syscall.Rlimit{Cur: 300, Max: 300}
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		var limit syscall.Rlimit
+		if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 			t.Fatal(err)
 		}
+		tight := syscall.Rlimit{Cur: 300, Max: limit.Max}
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &tight); err != nil {
+			t.Fatal(err)
+		}
+		defer syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit) // a coverage report is written yet
 		long := Submitted{Sleep: 2, Name: "long", Why: strings.Repeat("x", 400), Array: 1, At: at}
 		n, err := AppendSubmitted(t.Context(), path, long)
 		if n != 0 || !errors.Is(err, syscall.EFBIG) || !strings.Contains(err.Error(), path) {

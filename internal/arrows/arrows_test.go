@@ -23,6 +23,8 @@ const module = "github.com/outerloop-go/outerloop"
 func drawing() []arrow {
 	return []arrow{
 		{from: "internal/dirfd"},
+		{from: "internal/durable"},
+		{from: "internal/version"},
 		{from: "channel", to: "internal/dirfd"},
 		{from: "ledger", to: "internal/dirfd"},
 		{from: "slurm"},
@@ -33,13 +35,16 @@ func drawing() []arrow {
 		{from: "watcher", to: "channel ledger slurm internal/dirfd"},
 
 		{from: "internal/render", to: "channel"},
-		{from: "internal/verbs", to: "channel internal/dirfd internal/render"},
+		{from: "internal/verbs", to: "channel internal/dirfd internal/render internal/version"},
 		{from: "internal/seal", to: "internal/dirfd"},
 		{from: "internal/sandbox"},
-		{from: "internal/runner", to: "channel slurm internal/dirfd internal/seal internal/sandbox"},
-		{from: "internal/engine", to: "channel ledger slurm watcher internal/dirfd internal/render internal/seal internal/sandbox internal/runner"},
-		{from: "internal/tick", to: "channel ledger slurm slurm/local watcher internal/render internal/seal internal/sandbox internal/runner internal/engine"},
+		{from: "internal/runner", to: "channel slurm internal/dirfd internal/durable internal/seal internal/sandbox"},
+		{from: "internal/engine", to: "channel ledger slurm watcher internal/dirfd internal/durable internal/render internal/seal internal/sandbox internal/runner"},
+		{from: "internal/tick", to: "channel ledger slurm slurm/local watcher internal/durable internal/render internal/version internal/sandbox internal/runner internal/engine"},
 		{from: "internal/arrows"},
+		// A real cluster for tests, which may also stand around a shell command.
+		{from: "internal/slurmtest"},
+		{from: "internal/slurmtest/cmd/*", to: "internal/slurmtest"},
 
 		{from: "cmd/syscall-*", to: "internal/verbs"},
 		{from: "cmd/outerloop-tick", to: "internal/tick"},

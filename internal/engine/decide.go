@@ -10,6 +10,7 @@ import (
 
 	"github.com/outerloop-go/outerloop/channel"
 	"github.com/outerloop-go/outerloop/internal/dirfd"
+	"github.com/outerloop-go/outerloop/internal/durable"
 	"github.com/outerloop-go/outerloop/internal/sandbox"
 	"github.com/outerloop-go/outerloop/internal/seal"
 )
@@ -63,7 +64,7 @@ func (e *Engine) takeRequest(r *Run, k *channel.Kernel) ([]byte, error) {
 		if raw, err = k.ReadCommitted(channel.MaxSleepBytes); err != nil {
 			return nil, err
 		}
-		err = writeDurable(kept, raw)
+		err = durable.WriteFile(kept, raw)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("keeping the request: %w", err)
@@ -124,10 +125,10 @@ func (e *Engine) refuse(r *Run, refused *channel.RefusedError) error {
 		return r.end(Stuck, e.Now().UTC(), "%d requests in a row were refused; the last: %s", r.Refusals, refused.Error())
 	}
 	next := r.Leg + 1
-	if err := makeDir(r.legPath(next, "")); err != nil {
+	if err := durable.MkdirAll(r.legPath(next, "")); err != nil {
 		return err
 	}
-	if err := writeDurable(r.legPath(next, "prompt.md"), refusalPrompt(&r.Record, refused)); err != nil {
+	if err := durable.WriteFile(r.legPath(next, "prompt.md"), refusalPrompt(&r.Record, refused)); err != nil {
 		return fmt.Errorf("writing the prompt: %w", err)
 	}
 	return r.ready(next, 0)

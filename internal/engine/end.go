@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/outerloop-go/outerloop/internal/durable"
 )
 
 // endFile is the operator's word that a run is to end. It stands beside the
@@ -36,7 +38,7 @@ func (e *Engine) End(ctx context.Context, id string) error {
 	if rec.State == Ended {
 		return nil
 	}
-	if err := writeDurable(filepath.Join(dir, endFile), nil); err != nil {
+	if err := durable.WriteFile(filepath.Join(dir, endFile), nil); err != nil {
 		return fmt.Errorf("ending run %s: %w", id, err)
 	}
 	if rec.State == Running && rec.Wake.ID != "" {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/outerloop-go/outerloop/channel"
+	"github.com/outerloop-go/outerloop/internal/durable"
 	"github.com/outerloop-go/outerloop/internal/runner"
 )
 
@@ -38,7 +39,7 @@ func (e *Engine) prepareLaunch(r *Run, l *Launch) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	if err := makeDir(dir); err != nil {
+	if err := durable.MkdirAll(dir); err != nil {
 		return err
 	}
 	job := e.jobOf(r, l.Name, l.Command)
@@ -47,7 +48,7 @@ func (e *Engine) prepareLaunch(r *Run, l *Launch) error {
 		return err
 	}
 	// Last, since it says that all of the above is there.
-	return writeDurable(filepath.Join(dir, sleepFile), []byte(strconv.Itoa(r.Sleep.Number)))
+	return durable.WriteFile(filepath.Join(dir, sleepFile), []byte(strconv.Itoa(r.Sleep.Number)))
 }
 
 // putAway moves the directories of an earlier launch to past/<sleep>/. The one
@@ -68,12 +69,12 @@ func (r *Run) putAway(name, sleep string) error {
 			return err
 		}
 	}
-	return errors.Join(syncDir(past), syncDir(r.path()))
+	return errors.Join(durable.SyncDir(past), durable.SyncDir(r.path()))
 }
 
 // prepareGate makes the directory of the gate's job.
 func (e *Engine) prepareGate(r *Run) error {
-	if err := makeDir(r.gateDir()); err != nil {
+	if err := durable.MkdirAll(r.gateDir()); err != nil {
 		return err
 	}
 	return runner.WriteJob(r.gateDir(), e.jobOf(r, "gate", r.Gate))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/outerloop-go/outerloop/channel"
+	"github.com/outerloop-go/outerloop/internal/durable"
 	"github.com/outerloop-go/outerloop/internal/sandbox"
 )
 
@@ -92,10 +93,10 @@ func (e *Engine) wake(ctx context.Context, r *Run) (ended bool, err error) {
 			return true, r.end(Accepted, e.Now().UTC(), "the gate let the submit through")
 		}
 	}
-	if err := makeDir(r.legPath(r.Leg, "")); err != nil {
+	if err := durable.MkdirAll(r.legPath(r.Leg, "")); err != nil {
 		return false, err
 	}
-	if err := writeDurable(r.legPath(r.Leg, "prompt.md"), wakePrompt(&r.Record, &g, deliveries)); err != nil {
+	if err := durable.WriteFile(r.legPath(r.Leg, "prompt.md"), wakePrompt(&r.Record, &g, deliveries)); err != nil {
 		return false, fmt.Errorf("writing the prompt: %w", err)
 	}
 	r.State = Ready

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/outerloop-go/outerloop/internal/durable"
 )
 
 // MaxPromptBytes bounds the first prompt of a run.
@@ -65,20 +67,20 @@ func New(root Root, n NewRun, now time.Time) (id string, err error) {
 		Session:  newUUID(),
 		Budget:   n.Budget,
 	}}
-	if err := errors.Join(makeDir(r.path("legs")), makeDir(r.path("home")), makeDir(r.path("legs", "0"))); err != nil {
+	if err := errors.Join(durable.MkdirAll(r.path("legs")), durable.MkdirAll(r.path("home")), durable.MkdirAll(r.path("legs", "0"))); err != nil {
 		return "", fmt.Errorf("making the run: %w", err)
 	}
-	if err := writeDurable(r.path("task.md"), n.Prompt); err != nil {
+	if err := durable.WriteFile(r.path("task.md"), n.Prompt); err != nil {
 		return "", fmt.Errorf("making the run: %w", err)
 	}
-	if err := writeDurable(r.legPath(0, "prompt.md"), firstPrompt(&r.Record, n.Prompt)); err != nil {
+	if err := durable.WriteFile(r.legPath(0, "prompt.md"), firstPrompt(&r.Record, n.Prompt)); err != nil {
 		return "", fmt.Errorf("making the run: %w", err)
 	}
 	if err := r.save(); err != nil {
 		return "", err
 	}
 	made = true
-	return n.ID, syncDir(filepath.Dir(dir))
+	return n.ID, durable.SyncDir(filepath.Dir(dir))
 }
 
 func (n *NewRun) check(root Root) error {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/outerloop-go/outerloop/channel"
+	"github.com/outerloop-go/outerloop/internal/durable"
 	"github.com/outerloop-go/outerloop/internal/seal"
 	"github.com/outerloop-go/outerloop/ledger"
 	"github.com/outerloop-go/outerloop/slurm"
@@ -42,7 +43,7 @@ func (e *Engine) park(ctx context.Context, r *Run, request channel.Sleep, frozen
 	}
 	if request.Submit {
 		r.Commit = frozen.Commit
-		if err := writeDurable(r.path("report.md"), []byte(request.Report+"\n")); err != nil {
+		if err := durable.WriteFile(r.path("report.md"), []byte(request.Report+"\n")); err != nil {
 			return fmt.Errorf("keeping the report: %w", err)
 		}
 		if r.Gate != "" {

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/outerloop-go/outerloop/internal/durable"
 )
 
 // Program is the program that jobs run: this very one, from a copy in the state
@@ -109,7 +111,7 @@ func copyProgram(files []programFile, dir string) error {
 			return err
 		}
 	}
-	if err := errors.Join(os.Chmod(temp, 0o755), syncDir(filepath.Join(temp, verbsDir)), syncDir(temp)); err != nil {
+	if err := errors.Join(os.Chmod(temp, 0o755), durable.SyncDir(filepath.Join(temp, verbsDir)), durable.SyncDir(temp)); err != nil {
 		return err
 	}
 	// Whoever comes second finds a directory with files in it, which cannot be
@@ -117,7 +119,7 @@ func copyProgram(files []programFile, dir string) error {
 	if err := os.Rename(temp, dir); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return syncDir(filepath.Dir(dir))
+	return durable.SyncDir(filepath.Dir(dir))
 }
 
 // copyFile copies and never links: an operator who writes a new program over

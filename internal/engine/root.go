@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/outerloop-go/outerloop/internal/durable"
 )
 
 // Root is a state root: the directory with all runs of one operator. Nothing in
@@ -52,7 +54,7 @@ func CreateRoot(path string) (Root, error) {
 			return "", fmt.Errorf("making the state root: %w", err)
 		}
 	}
-	if err := writeDurable(r.join("version"), []byte(layout+"\n")); err != nil {
+	if err := durable.WriteFile(r.join("version"), []byte(layout+"\n")); err != nil {
 		return "", fmt.Errorf("making the state root: %w", err)
 	}
 	return r, nil

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/outerloop-go/outerloop/internal/durable"
 )
 
 // claim says whose a job's directory is.
@@ -60,7 +62,7 @@ func linkNew(dir, path, content string) (err error) {
 	if err := os.Link(f.Name(), path); err != nil {
 		return err
 	}
-	return syncDir(dir)
+	return durable.SyncDir(dir)
 }
 
 // startOver removes what an earlier start of the job has left, so that nothing of

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
+	"github.com/outerloop-go/outerloop/internal/durable"
 	"github.com/outerloop-go/outerloop/internal/sandbox"
 )
 
@@ -40,10 +40,10 @@ func WriteJob(dir string, job Job) error {
 	if err != nil {
 		return fmt.Errorf("describe job %s: %w", job.Name, err)
 	}
-	if err := renameio.WriteFile(filepath.Join(dir, jobFile), append(data, '\n'), 0o600); err != nil {
+	if err := durable.WriteFile(filepath.Join(dir, jobFile), append(data, '\n')); err != nil {
 		return fmt.Errorf("describe job %s: %w", job.Name, err)
 	}
-	return syncDir(dir)
+	return nil
 }
 
 // readJob refuses what a newer program may have meant by a key that this one
@@ -64,14 +64,4 @@ func readJob(dir string) (Job, error) {
 		return Job{}, fmt.Errorf("read %s: command, commit or sandbox is missing", path)
 	}
 	return job, nil
-}
-
-// syncDir makes the names in a directory durable.
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Sync()
 }

@@ -11,10 +11,10 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/outerloop-go/outerloop/internal/sandbox"
+	"github.com/outerloop-go/outerloop/internal/version"
 )
 
 // Exit statuses of the program.
@@ -92,14 +92,14 @@ func (c *call) log() *slog.Logger { return slog.New(slog.NewTextHandler(c.Stderr
 
 // parse reads the flags and returns what follows them.
 func (c *call) parse(args []string) ([]string, error) {
-	version := c.flags.Bool("version", false, "print the version and end")
+	asked := c.flags.Bool("version", false, "print the version and end")
 	if err := c.flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return nil, err
 		}
 		return nil, wrong("outerloop-tick "+c.command.name+" --help lists the flags", "%v", err)
 	}
-	if *version {
+	if *asked {
 		return nil, errVersion
 	}
 	return c.flags.Args(), nil
@@ -132,7 +132,7 @@ func (c *call) report(err error) int {
 		io.WriteString(c.Stdout, c.help())
 		return exitDone
 	case errors.Is(err, errVersion):
-		fmt.Fprintln(c.Stdout, "outerloop-tick", version())
+		fmt.Fprintln(c.Stdout, "outerloop-tick", version.Line())
 		return exitDone
 	}
 	fmt.Fprintf(c.Stderr, "outerloop-tick: error: %v\n", err)
@@ -145,12 +145,4 @@ func (c *call) report(err error) int {
 		}
 	}
 	return exitFailed
-}
-
-// version is that of the module the program was built from.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
 }

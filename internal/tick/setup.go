@@ -11,8 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
-
+	"github.com/outerloop-go/outerloop/internal/durable"
 	"github.com/outerloop-go/outerloop/internal/engine"
 	"github.com/outerloop-go/outerloop/slurm/local"
 )
@@ -148,5 +147,5 @@ func setSlots(root engine.Root, cpus, gpus string) error {
 		*set.into = n
 	}
 	text := fmt.Sprintf("cpus %d\ngpus %d\n", s.cpus, s.gpus)
-	return renameio.WriteFile(filepath.Join(root.Path(), slotsFile), []byte(text), 0o600)
+	return durable.WriteFile(filepath.Join(root.Path(), slotsFile), []byte(text))
 }

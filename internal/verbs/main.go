@@ -11,6 +11,8 @@ import (
 	"io"
 	"os"
 	"syscall"
+
+	"github.com/outerloop-go/outerloop/internal/version"
 )
 
 // Exit statuses of every program.
@@ -43,7 +45,7 @@ func run(v *Verb, args []string, w world) int {
 	case errors.Is(err, errHelp):
 		return finish(v, w, help(v), nil)
 	case errors.Is(err, errVersion):
-		return finish(v, w, []byte(v.program()+" "+versionLine()+"\n"), nil)
+		return finish(v, w, []byte(v.program()+" "+version.Line()+"\n"), nil)
 	case err != nil:
 		return finish(v, w, nil, err)
 	}

@@ -1,0 +1,39 @@
+// Package durable writes what has to survive a power cut, in directories that
+// only the kernel can write to. What a session can reach is written by package
+// dirfd.
+package durable
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
+)
+
+// WriteFile puts a file in place, whole or not at all, and on disk with its name
+// before it returns. Its mode is 0600.
+func WriteFile(path string, data []byte) error {
+	if err := renameio.WriteFile(path, data, 0o600); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+// SyncDir makes the names in a directory durable, which renameio leaves out.
+func SyncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// MkdirAll makes a directory of mode 0700 and those above it that are missing,
+// and the name of the last one durable.
+func MkdirAll(path string) error {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
+}
