@@ -47,6 +47,7 @@ type HistoryAnswer struct {
 	At      float64        `json:"at"`
 	RunID   string         `json:"run_id"`
 	History []HistoryEntry `json:"history"`
+	Error   string         `json:"error,omitempty"` // why the history could not be had
 }
 
 // HistoryEntry is one launch.

@@ -88,8 +88,8 @@ func (r Result) Path() string {
 }
 
 // Deliver brings an artifact into the channel's results. What the session has
-// put in the way is replaced, but for a directory where the file belongs, which
-// makes it fail, as content above [MaxArtifactBytes] does.
+// put in the way is replaced or moved aside. Content above [MaxArtifactBytes]
+// makes it fail.
 func (k *Kernel) Deliver(r Result, content io.Reader) error {
 	at, file, err := r.place()
 	if err != nil {
@@ -117,7 +117,7 @@ func (k *Kernel) Withdraw(r Result) error {
 	dir, err := k.current().SubPath(at, false)
 	if err == nil {
 		defer dir.Close()
-		err = dir.Remove(file)
+		err = dir.Discard(file)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, dirfd.ErrNotRegular) {
 		return fmt.Errorf("removing the former %s of %s: %w", r.Artifact, r.Launch, err)

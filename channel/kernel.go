@@ -31,8 +31,15 @@ func OpenKernel(workspace string) (*Kernel, error) {
 // kernel does before a leg. A file or link in its place is replaced.
 func CreateKernel(workspace string) (*Kernel, error) {
 	return openKernel(workspace, func(work *dirfd.Dir) (*dirfd.Dir, error) {
-		if dir, err := openChannel(work); err == nil {
+		dir, err := openChannel(work)
+		if err == nil {
 			return dir, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			// A link, a file, or a directory that was closed to everybody.
+			if err := work.Discard(DirName); err != nil {
+				return nil, err
+			}
 		}
 		return work.Mkdir(DirName)
 	})

@@ -29,23 +29,23 @@ type target struct {
 	places []string
 	// directory: the name is to be a directory, so one that is planted is taken.
 	directory bool
-	// refusal: a plant makes act fail. Nothing but a directory does otherwise.
+	// refusal: a plant makes act fail.
 	refusal func(attack.Plant) bool
 }
 
-func isDirectory(p attack.Plant) bool { return p.Dir }
+func never(attack.Plant) bool { return false }
 
 func targets() []target {
 	writes := func(name string, act func(*channel.Kernel) error) target {
 		return target{
-			name: name, places: []string{name}, refusal: isDirectory,
+			name: name, places: []string{name}, refusal: never,
 			act: func(k *channel.Kernel) (string, error) { return "", act(k) },
 		}
 	}
 	report := func(k *channel.Kernel) error { return k.WriteReport("r", []byte(ours)) }
 	task := channel.Result{Launch: "l", Task: 0, Artifact: "out/m.json"}
 	deliver := func(k *channel.Kernel) error {
-		if err := k.Withdraw(task); err != nil && !errors.Is(err, syscall.EISDIR) {
+		if err := k.Withdraw(task); err != nil {
 			return err
 		}
 		return k.Deliver(task, strings.NewReader(ours))
@@ -53,11 +53,10 @@ func targets() []target {
 	within := func(dir, place string, act func(*channel.Kernel) error) target {
 		tg := writes(dir, act)
 		tg.places, tg.directory = []string{place}, true
-		tg.refusal = func(attack.Plant) bool { return false }
-		return tg
+				return tg
 	}
 	return []target{
-		{name: "queue-request", refusal: func(attack.Plant) bool { return false }, act: pendingOnly},
+		{name: "queue-request", refusal: never, act: pendingOnly},
 		writes("queue-done", func(k *channel.Kernel) error { return k.Answer("queue", 7, []byte(ours)) }),
 		writes("queue.json", func(k *channel.Kernel) error { return k.Answer("queue", 7, []byte(ours)) }),
 		{name: channel.CommittedFile, act: consume, refusal: func(attack.Plant) bool { return true }},
@@ -209,9 +208,6 @@ func checkNoTemporary(t *testing.T, dir string) {
 // the marker replaced.
 func TestSpoiledDone(t *testing.T) {
 	for _, p := range attack.Plants() {
-		if p.Dir {
-			continue // the session's own damage: it gets no answer, as TestPlants shows
-		}
 		t.Run(p.Name, func(t *testing.T) {
 			k, s, dir := open(t)
 			canary := attack.NewCanary(t)

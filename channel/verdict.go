@@ -43,12 +43,6 @@ func CheckFinding(f Finding) error {
 	if err := oneOf("kind", f.Kind, "change", "suggestion", "question", "note"); err != nil {
 		return err
 	}
-	if f.Line != nil && *f.Line < 1 {
-		return refuse("line", "count lines from 1, or leave the line out", "line %d does not exist", *f.Line)
-	}
-	if f.Summary == "" {
-		return refuse("summary", "say in one sentence what was found", "the summary is empty")
-	}
 	texts := []struct{ field, text string }{{"file", f.File}, {"summary", f.Summary}, {"detail", f.Detail}}
 	if f.Category != nil {
 		texts = append(texts, struct{ field, text string }{"category", *f.Category})

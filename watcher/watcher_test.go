@@ -227,32 +227,6 @@ func TestReplacedChannel(t *testing.T) {
 	}
 }
 
-// TestPlanted: what stands in the way of an answer delays it and does no more.
-func TestPlanted(t *testing.T) {
-	var log logBuffer
-	w := newWatcher(t, Options{Log: log.logger()})
-	p := newPeer(t)
-	var calls atomic.Int32
-	mustAdd(t, w, p, map[string]Handler{
-		"a": func(context.Context) (any, error) { calls.Add(1); return "a", nil },
-		"b": text("b"),
-	})
-	mustDo(t, os.Mkdir(p.path("a.json"), 0o777))
-	for range 50 {
-		p.leave("a")
-	}
-	p.ask("b")
-	within(t, "the failure is in the log", func() bool { return strings.Contains(log.String(), "could not be answered") })
-	if n := calls.Load(); n > 5 {
-		t.Errorf("%d calls while the answer could not be written", n)
-	}
-	mustDo(t, os.Remove(p.path("a.json")))
-	p.ask("a")
-	if n := strings.Count(log.String(), "could not be answered"); n > 2 {
-		t.Errorf("%d lines in the log:\n%s", n, log.String())
-	}
-}
-
 // TestOldPeer asks as the Python verbs do: touch, and one second past what was
 // answered where the marker is not newer.
 func TestOldPeer(t *testing.T) {

@@ -124,15 +124,14 @@ func (p *session) plantAnswer(file string, plant attack.Plant, c *attack.Canary)
 	p.ask()
 }
 
-// swaps are what stands in a file's place every other moment.
-func swaps() []struct {
+// swap is what stands in a file's place every other moment.
+type swap struct {
 	name  string
 	plant func(path string, c *attack.Canary) error
-} {
-	return []struct {
-		name  string
-		plant func(path string, c *attack.Canary) error
-	}{
+}
+
+func swaps() []swap {
+	return []swap{
 		{"link", func(path string, c *attack.Canary) error { return os.Symlink(c.Secret, path) }},
 		{"hard link", func(path string, c *attack.Canary) error { return os.Link(c.Secret, path) }},
 		{"FIFO", func(path string, _ *attack.Canary) error { return syscall.Mkfifo(path, 0o666) }},
@@ -149,7 +148,7 @@ func (s *suite) survivesSwaps(t *testing.T) {
 				t.Run(file+"/"+swap.name, func(t *testing.T) {
 					p := s.begin(t, v)
 					canary := attack.NewCanary(t)
-					p.survive(canary, file, swap.plant)
+					p.survive(canary, file, swap)
 					p.clear()
 					p.ask()
 					p.stop()
@@ -161,7 +160,7 @@ func (s *suite) survivesSwaps(t *testing.T) {
 	}
 }
 
-func (p *session) survive(canary *attack.Canary, file string, plant func(string, *attack.Canary) error) {
+func (p *session) survive(canary *attack.Canary, file string, swap swap) {
 	p.Helper()
 	dir, err := dirfd.Open(p.path(""))
 	p.must(err)
@@ -171,7 +170,7 @@ func (p *session) survive(canary *attack.Canary, file string, plant func(string,
 		if attack.Exchange(name, other) != nil || isOwn(name) && isOwn(other) {
 			// The kernel has replaced the plant, or not yet made the file.
 			os.Remove(other)
-			plant(other, canary)
+			swap.plant(other, canary)
 		}
 	})
 	watched := p.done()

@@ -25,7 +25,7 @@ const (
 // Publish puts a file in place under its name, whole or not at all. What stood
 // there before is replaced, never opened: a link, a FIFO or a hard link to a
 // victim's file loses its name and nothing else. A directory in its place is
-// not replaced, and the call fails.
+// moved aside, to a name of no meaning.
 func (d *Dir) Publish(name string, data []byte, durability Durability) error {
 	return d.publish(name, durability, 0o666, func(f *os.File) error {
 		_, err := f.Write(data)
@@ -78,7 +78,16 @@ func (d *Dir) publish(name string, durability Durability, perm fs.FileMode, writ
 	// The attacker may have replaced the temporary name by now, since it can
 	// list the directory. Then its own file is published in its own channel,
 	// which it could have written there anyway.
-	err = d.held(fd, "rename", name, func(fd int) error { return unix.Renameat(fd, temp, fd, name) })
+	rename := func() error {
+		return d.held(fd, "rename", name, func(fd int) error { return unix.Renameat(fd, temp, fd, name) })
+	}
+	err = rename()
+	if errors.Is(err, unix.EISDIR) {
+		if err := d.Discard(name); err != nil {
+			return err
+		}
+		err = rename() // a directory that is there again is not fought over
+	}
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"syscall"
 
 	"github.com/outerloop-go/outerloop/channel"
 	"github.com/outerloop-go/outerloop/internal/dirfd"
@@ -32,14 +33,30 @@ func deliver(k *channel.Kernel, l *Launch, j *job) ([]delivery, error) {
 			d.path = result.Path()
 			continue
 		}
+		if passing(err) {
+			return nil, err
+		}
 		if d.problem = skipped(j.dir, artifact); d.problem == "" {
 			d.problem = problem(err)
 		}
+		// Where even that fails, the session has shut its own results away.
 		if err := k.Withdraw(result); err != nil {
-			return nil, err
+			d.problem += "; " + err.Error()
 		}
 	}
 	return all, nil
+}
+
+// passing says that an error is the machine's and may be gone in a while. The
+// artifact is still there, so it is brought back then. Everything else the
+// session can have brought about, and it must not hold its own wake up for ever.
+func passing(err error) bool {
+	for _, errno := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.ESTALE, syscall.EROFS} {
+		if errors.Is(err, errno) {
+			return true
+		}
+	}
+	return false
 }
 
 // copyArtifact takes an artifact from the job's directory. The runner has put

@@ -29,6 +29,9 @@ With --json the answer is printed as the kernel wrote it, with one more key:
 		if err := q.ask(c, s, &answer); err != nil {
 			return err
 		}
+		if answer.Error != "" {
+			return failed("try again in a minute", "the history is unavailable right now: %s", render.Line(answer.Error, 200))
+		}
 		if !q.asJSON {
 			c.out.Write(render.History(answer, time.Local))
 		}
