@@ -48,12 +48,11 @@ type Options struct {
 type Client struct {
 	opt    Options
 	caller *caller
-	mark   string // ends a row of squeue's; see listing
+	mark   string // what nobody can put into the name of a job; see squeueFormat
 
 	mu      sync.Mutex
-	listing *listing  // the latest, nil where it is no longer to be trusted
-	outage  *outage   // of accounting, nil for none
-	plain   bool      // this sacct knows no SubmitLine
+	listing *listing // the latest, nil where it is no longer to be trusted
+	outage  *outage  // of accounting, nil for none
 }
 
 var _ Backend = (*Client)(nil)
@@ -70,7 +69,7 @@ func New(opt Options) *Client {
 		opt.Now = time.Now
 	}
 	opt.Log = cmp.Or(opt.Log, slog.New(slog.DiscardHandler))
-	return &Client{opt: opt, caller: newCaller(&opt), mark: rand.Text()}
+	return &Client{opt: opt, caller: newCaller(&opt), mark: rand.Text()[:8]}
 }
 
 // Installed says whether there is an sbatch to call, which is what makes a machine

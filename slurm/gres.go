@@ -11,8 +11,8 @@ const maxGPUs = 1 << 20
 
 // GPUs counts the GPUs in a generic-resource string, in any of the forms that
 // squeue(1), sacct(1) and scontrol(1) print: "gpu:2", "gpu:a100:2",
-// "gres/gpu:2", "gres/gpu=2", "gpu:2(S:0-1)", "gpu:2(IDX:0,1)", and lists of
-// these with other resources. Where a list holds both a total and its parts by
+// "gres:gpu:2", "gres/gpu:2", "gres/gpu=2", "gpu:2(S:0-1)", "gpu:2(IDX:0,1)",
+// and lists of these with other resources. Where a list holds both a total and its parts by
 // type ("gres/gpu=2,gres/gpu:a100=2", as AllocTRES does), the total counts.
 // What is not a GPU counts as none.
 func GPUs(gres string) int {
@@ -31,7 +31,7 @@ func GPUs(gres string) int {
 // gpuItem reads one item of a list and says whether it names a type of GPU.
 // An item without a count is one GPU.
 func gpuItem(item string) (typed bool, n int) {
-	name, _, _ := strings.Cut(strings.TrimPrefix(item, "gres/"), "(")
+	name, _, _ := strings.Cut(bareGRES(item), "(")
 	n = 1
 	if i := strings.LastIndexAny(name, ":="); i >= 0 {
 		if count, err := strconv.Atoi(name[i+1:]); err == nil {
@@ -43,6 +43,11 @@ func gpuItem(item string) (typed bool, n int) {
 		return false, 0
 	}
 	return typ != "", n
+}
+
+// bareGRES drops what some of Slurm's programs and versions put before the name.
+func bareGRES(item string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(item, "gres:"), "gres/")
 }
 
 // splitGRES splits at the commas that are not inside brackets: "(IDX:0,1)" is

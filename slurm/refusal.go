@@ -23,25 +23,32 @@ func doubtful() []string {
 // words with which the controller turned the job down, if it clearly did. sbatch
 // itself refuses options that it cannot read, before it asks anybody.
 func refusal(words string) (reason string, ok bool) {
-	const (
-		prefix  = "sbatch: error: "
-		verdict = "Batch job submission failed: "
-	)
+	const verdict = "Batch job submission failed: "
 	var said []string
-	// The words were folded into one line.
-	for _, line := range strings.Split(words, "sbatch: ") {
-		line = strings.TrimPrefix(strings.TrimSpace(line), strings.TrimPrefix(prefix, "sbatch: "))
+	for _, line := range strings.Split(words, "sbatch: ") { // they were folded into one line
+		line = strings.TrimPrefix(strings.TrimSpace(line), "error: ")
 		text, judged := strings.CutPrefix(line, verdict)
-		ok = ok || judged || strings.HasPrefix(line, "Invalid ") || strings.HasPrefix(line, "unrecognized option") ||
-			strings.HasPrefix(line, "Batch script ")
+		if judged || sbatchRefuses(line) {
+			lower := strings.ToLower(text)
+			ok = !slices.ContainsFunc(doubtful(), func(w string) bool { return strings.Contains(lower, w) })
+		}
 		if text != "" {
 			said = append(said, text)
 		}
 	}
-	reason = strings.Join(said, "; ")
-	lower := strings.ToLower(reason)
-	if !ok || slices.ContainsFunc(doubtful(), func(w string) bool { return strings.Contains(lower, w) }) {
+	if !ok {
 		return "", false
 	}
-	return reason, true
+	return strings.Join(said, "; "), true
+}
+
+// sbatchRefuses says whether a line is one with which sbatch itself turns down what
+// it was called with.
+func sbatchRefuses(line string) bool {
+	for _, start := range []string{"Invalid ", "invalid option", "unrecognized option", "Batch script "} {
+		if strings.HasPrefix(line, start) {
+			return true
+		}
+	}
+	return false
 }

@@ -18,6 +18,10 @@ const (
 	Timeout     State = "TIMEOUT"
 	NodeFail    State = "NODE_FAIL"
 	OutOfMemory State = "OUT_OF_MEMORY"
+
+	// Unknown is no word of Slurm's: there is, or was, such a job, and how it
+	// stands cannot be learnt now.
+	Unknown State = "UNKNOWN"
 )
 
 // ParseState reads a state as the scheduler prints it: "CANCELLED by 1000",

@@ -92,7 +92,7 @@ func (r *Run) allowed(request channel.Request) error {
 			Cure: "sleep with no more than that; a sweep counts as one launch",
 		}
 	}
-	return nil
+	return r.checkGPUs(s)
 }
 
 // seal freezes the workspace. What a bound of the seal keeps out is the

@@ -85,6 +85,7 @@ func (e *Engine) wake(ctx context.Context, r *Run) (ended bool, err error) {
 			r.Budget.Launches++ // it never ran
 		}
 	}
+	r.refundGPUs(&g)
 	if r.Sleep.Submit {
 		switch {
 		case g.gate == nil:

@@ -100,7 +100,9 @@ func (n *NewRun) check(root Root) error {
 		return fmt.Errorf("a gate of %d minutes is no gate: give at least 1", n.GateMinutes)
 	case n.Budget.Launches < 0 || n.Budget.Sleeps < 0:
 		return errors.New("a budget cannot be below 0")
-	case n.CPUs < 1 || n.MemoryMB < 0 || n.GPUs < 0:
+	case n.Budget.GPUHours != nil && !(*n.Budget.GPUHours >= 0):
+		return fmt.Errorf("a budget of %v GPU hours is none", *n.Budget.GPUHours)
+	case n.CPUs < 1 || n.MemoryMB < 0 || n.GPUs < 0 || n.MaxGPUs < 0:
 		return errors.New("a task needs at least 1 CPU, and no negative amount of anything")
 	}
 	return n.checkPaths(root)

@@ -28,6 +28,7 @@ func (e *Engine) park(ctx context.Context, r *Run, request channel.Sleep, frozen
 	r.Sleeps++
 	r.Budget.Sleeps--
 	r.Budget.Launches -= len(request.Launches)
+	r.chargeGPUs(r.gpuCost(&request))
 	r.Refusals = 0
 	s := &Sleep{
 		Number: r.Sleeps, At: now, Commit: frozen.Commit, Note: request.Note, Submit: request.Submit,
@@ -37,7 +38,7 @@ func (e *Engine) park(ctx context.Context, r *Run, request channel.Sleep, frozen
 	}
 	for i, l := range request.Launches {
 		s.Launches[i] = Launch{l, e.intend()}
-		if at := now.Add(patience + serialTime(l)); at.After(s.Deadline) {
+		if at := now.Add(patience + serialTime(l, r.throttle(l))); at.After(s.Deadline) {
 			s.Deadline = at
 		}
 	}
@@ -84,10 +85,9 @@ func leftOut(s seal.Seal) []string {
 	return lines
 }
 
-// serialTime is how long a launch may run when its tasks get no slot but those
-// that its concurrency leaves it.
-func serialTime(l channel.Launch) time.Duration {
-	width := l.Concurrency
+// serialTime is how long a launch may run when no more than width of its tasks
+// run at a time, 0 for all of them.
+func serialTime(l channel.Launch, width int) time.Duration {
 	if width == 0 {
 		width = l.Array
 	}
@@ -155,7 +155,7 @@ func recordLaunches(ctx context.Context, r *Run) error {
 func (e *Engine) launchSpec(r *Run, l *Launch) slurm.JobSpec {
 	spec := e.jobSpec(r, kindLaunch, l.Name, r.jobDir(l.Name), l.Minutes)
 	spec.Array = l.tasks()
-	spec.Throttle = l.Concurrency
+	spec.Throttle = r.throttle(l.Launch)
 	return spec
 }
 

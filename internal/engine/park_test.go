@@ -206,7 +206,7 @@ func TestLostAnswersSubmitNothingTwice(t *testing.T) {
 			if err != nil || len(log.Launches) != 2 || log.Lost > 0 {
 				t.Errorf("ledger: %+v, %v", log, err)
 			}
-			if r.State != Parked || r.Budget != (Budget{3, 4}) || r.Sleeps != 1 {
+			if r.State != Parked || r.Budget != (Budget{Launches: 3, Sleeps: 4}) || r.Sleeps != 1 {
 				t.Errorf("call %d, fault %d: %s, %+v, %d sleeps", call, f, r.State, r.Budget, r.Sleeps)
 			}
 			r.Close()

@@ -139,6 +139,9 @@ func refusalPrompt(rec *Record, refused *channel.RefusedError) []byte {
 func whatIsLeft(b *bytes.Buffer, rec *Record) {
 	fmt.Fprintf(b, "## What is left\n\n%s and %s.\n",
 		render.Count(rec.Budget.Launches, "launch"), render.Count(rec.Budget.Sleeps, "sleep"))
+	if h := rec.Budget.GPUHours; h != nil {
+		fmt.Fprintf(b, "%.2f GPU hours; a task has %d GPUs.\n", *h, rec.GPUs)
+	}
 	switch {
 	case rec.Budget.Sleeps <= 0:
 		fmt.Fprintf(b, "No sleep is left: nothing that you stage can be carried out any more.\n")
@@ -148,7 +151,7 @@ func whatIsLeft(b *bytes.Buffer, rec *Record) {
 }
 
 func (rec *Record) channelBudget() channel.Budget {
-	return channel.Budget{Launches: rec.Budget.Launches, Sleeps: rec.Budget.Sleeps}
+	return channel.Budget{Launches: rec.Budget.Launches, Sleeps: rec.Budget.Sleeps, GPUHours: rec.Budget.GPUHours}
 }
 
 // fence quotes a text that others wrote so that nothing in it can end the

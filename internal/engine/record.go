@@ -75,12 +75,14 @@ type Settings struct {
 	CPUs        int          `json:"cpus"` // of a task of a launch
 	MemoryMB    int          `json:"memory_mb,omitempty"`
 	GPUs        int          `json:"gpus,omitempty"`
+	MaxGPUs     int          `json:"max_gpus,omitempty"` // at once in one sweep, 0 for no bound
 }
 
 // Budget counts what a run may still ask for.
 type Budget struct {
-	Launches int `json:"launches"`
-	Sleeps   int `json:"sleeps"`
+	Launches int      `json:"launches"`
+	Sleeps   int      `json:"sleeps"`
+	GPUHours *float64 `json:"gpu_hours,omitempty"` // nil for no bound
 }
 
 // Duration is a span that is written as Go and people write it: "1h30m0s".

@@ -51,12 +51,17 @@ func runNew(ctx context.Context, c *call, args []string) error {
 	f.IntVar(&n.CPUs, "cpus", 1, "`N` CPUs for a task of a launch")
 	f.IntVar(&n.MemoryMB, "memory", 0, "`MB` of memory for a task of a launch")
 	f.IntVar(&n.GPUs, "gpus", 0, "`N` GPUs for a task of a launch")
+	f.IntVar(&n.MaxGPUs, "max-gpus", 0, "`N` GPUs that the tasks of one sweep may have at once; 0 for no bound")
+	gpuHours := f.Float64("gpu-hours", -1, "`HOURS` of one GPU in all; -1 for no bound")
 	kind := f.String("sandbox", "auto", "`KIND`: bwrap, none, or auto for bwrap where it works")
 	rest, err := c.parse(args)
 	if err != nil {
 		return err
 	}
 	n.Command = rest
+	if *gpuHours != -1 {
+		n.Budget.GPUHours = gpuHours
+	}
 	if *prompt == "" {
 		return wrong("give --prompt FILE, or --prompt - for standard input", "no prompt: the author would not know what to do")
 	}

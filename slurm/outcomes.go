@@ -1,0 +1,120 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// listingReuse is how old a listing may be that answers Outcomes as well. A pass
+// over all runs that has just asked for the queue asks squeue no second time.
+const listingReuse = time.Second
+
+// Outcomes says how jobs stand. An array as a whole runs while one of its tasks
+// does, and ends in the state COMPLETED only if all of them did, else in that of the
+// first that did not; it has neither exit code nor run time.
+//
+// It asks squeue at most once, and sacct at most once for what the controller no
+// longer knows. The controller's answer comes first: where ids were restarted, the
+// database has older jobs under the same ids. For the same reason the database is
+// asked for the newest job of an id only.
+//
+// A job that neither knows is missing from the answer. Where there is an accounting
+// database that cannot be reached, such a job is [Unknown], and the reason says why.
+// Where there is none at all, the controller's word stands: it has forgotten the job,
+// minutes after it ended.
+func (c *Client) Outcomes(ctx context.Context, ids []string) (map[string]Outcome, error) {
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !isID(id) })
+	if len(ids) == 0 {
+		return map[string]Outcome{}, nil
+	}
+	outcomes, missing := c.recent().outcomes(ids)
+	if len(missing) > 0 {
+		l, err := c.list(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("ask how %d jobs stand: %w", len(ids), err)
+		}
+		outcomes, missing = l.outcomes(ids)
+	}
+	if len(missing) == 0 {
+		return outcomes, nil
+	}
+	older, err := c.account(ctx, missing)
+	if err != nil {
+		return nil, fmt.Errorf("ask how %d jobs stand: %w", len(ids), err)
+	}
+	maps.Copy(outcomes, older)
+	return outcomes, nil
+}
+
+// recent returns the latest listing if it is new enough, else an empty one.
+func (c *Client) recent() *listing {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.listing != nil {
+		if age := c.opt.Now().Sub(c.listing.at); age >= 0 && age <= listingReuse {
+			return c.listing
+		}
+	}
+	return newListing(time.Time{}, nil)
+}
+
+// outcomes looks jobs up and says which of them are not there.
+func (l *listing) outcomes(ids []string) (found map[string]Outcome, missing []string) {
+	found = make(map[string]Outcome, len(ids))
+	for _, id := range ids {
+		if o, ok := l.outcome(id); ok {
+			found[id] = o
+		} else {
+			missing = append(missing, id)
+		}
+	}
+	return found, missing
+}
+
+func (l *listing) outcome(id string) (Outcome, bool) {
+	if i, ok := l.byID[id]; ok {
+		return l.jobs[i].outcome(), true
+	}
+	base, _, isTask := strings.Cut(id, "_")
+	if rest, ok := l.rest[base]; ok && isTask {
+		return rest.outcome(), true
+	}
+	tasks := l.tasks[id]
+	if len(tasks) == 0 {
+		return Outcome{}, false
+	}
+	parts := make([]Outcome, len(tasks))
+	for i, t := range tasks {
+		parts[i] = l.jobs[t].outcome()
+	}
+	return summary(parts), true
+}
+
+func (j *listed) outcome() Outcome {
+	o := Outcome{State: j.State, ExitCode: j.exit}
+	if !j.State.Terminal() && j.Reason != "None" {
+		o.Reason = j.Reason
+	}
+	if j.State != Pending {
+		o.Elapsed.Duration, o.Elapsed.Known = ParseElapsed(j.Elapsed)
+	}
+	return o
+}
+
+// summary is the outcome of an array as a whole.
+func summary(tasks []Outcome) Outcome {
+	for _, is := range []func(State) bool{
+		func(s State) bool { return s == Running || s == Completing },
+		func(s State) bool { return !s.Terminal() },
+		func(s State) bool { return s != Completed },
+	} {
+		if i := slices.IndexFunc(tasks, func(o Outcome) bool { return is(o.State) }); i >= 0 {
+			return Outcome{State: tasks[i].State, Reason: tasks[i].Reason}
+		}
+	}
+	return Outcome{State: Completed}
+}
