@@ -18,10 +18,6 @@ func allocated() []string {
 	}
 }
 
-// scriptEnd ends the part of the script that holds the job's own words. Quoted
-// words may hold the same line, but not behind a quote.
-const scriptEnd = "OUTERLOOP-END-OF-JOB"
-
 // script writes the batch script of a job. It goes to sbatch by standard input, so
 // that neither the command line of a process nor "scontrol show job" shows what is
 // in the job's environment, which may be secret.
@@ -34,15 +30,28 @@ const scriptEnd = "OUTERLOOP-END-OF-JOB"
 // input stays /dev/null. The first line after the comments ends sbatch's search for
 // #SBATCH options, which a value might hold.
 func script(spec *JobSpec) string {
-	var b strings.Builder
-	b.WriteString("#!/bin/sh\nexec /usr/bin/env -i")
+	var outer strings.Builder
+	outer.WriteString("#!/bin/sh\nexec /usr/bin/env -i")
 	for _, name := range allocated() {
-		fmt.Fprintf(&b, " ${%s+\"%s=$%[1]s\"}", name, name)
+		fmt.Fprintf(&outer, " ${%s+\"%s=$%[1]s\"}", name, name)
 	}
 	if spec.Array > 0 {
-		b.WriteString(" SWEEP_INDEX=\"$SLURM_ARRAY_TASK_ID\"")
+		outer.WriteString(" SWEEP_INDEX=\"$SLURM_ARRAY_TASK_ID\"")
 	}
-	fmt.Fprintf(&b, " /bin/sh /dev/fd/3 3<<'%s'\n", scriptEnd)
+	inner := innerScript(spec)
+	// A shell looks for the end before it looks at quotes, so it must not be a line
+	// of a value.
+	end := "END"
+	for strings.Contains(inner, end) {
+		end += "-END"
+	}
+	fmt.Fprintf(&outer, " /bin/sh /dev/fd/3 3<<'%s'\n%s%[1]s\n", end, inner)
+	return outer.String()
+}
+
+// innerScript is what the second shell reads.
+func innerScript(spec *JobSpec) string {
+	var b strings.Builder
 	for _, kv := range spec.Env {
 		if name, _, _ := strings.Cut(kv, "="); !schedulers(name) {
 			fmt.Fprintf(&b, "export %s\n", shellQuote(kv))
@@ -58,7 +67,7 @@ func script(spec *JobSpec) string {
 	for _, word := range spec.Command {
 		b.WriteString(" " + shellQuote(word))
 	}
-	fmt.Fprintf(&b, " 3<&-\n%s\n", scriptEnd)
+	b.WriteString(" 3<&-\n")
 	return b.String()
 }
 

@@ -52,7 +52,7 @@ cp "$here/author.sh" "$here/point.sh" "$workspace"
 } >"$dir/prompt.md"
 
 say "running $run until it is idle (state in $root)"
-"$tick" new --root "$root" --run "$run" --agent sweeper --workspace "$workspace" \
+"$tick" new --root "$root" --local --run "$run" --agent sweeper --workspace "$workspace" \
 	--prompt "$dir/prompt.md" --launches 2 --sleeps 3 --read "$src" -- sh author.sh
 
 # Jobs and legs are detached on purpose; whoever breaks off the demo wants them gone.

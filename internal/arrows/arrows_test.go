@@ -25,6 +25,7 @@ func drawing() []arrow {
 		{from: "internal/dirfd"},
 		{from: "internal/durable"},
 		{from: "internal/version"},
+		{from: "internal/settings"},
 		{from: "channel", to: "internal/dirfd"},
 		{from: "ledger", to: "internal/dirfd"},
 		{from: "slurm"},
@@ -40,7 +41,7 @@ func drawing() []arrow {
 		{from: "internal/sandbox"},
 		{from: "internal/runner", to: "channel slurm internal/dirfd internal/durable internal/seal internal/sandbox"},
 		{from: "internal/engine", to: "channel ledger slurm watcher internal/dirfd internal/durable internal/render internal/seal internal/sandbox internal/runner"},
-		{from: "internal/tick", to: "channel ledger slurm slurm/local watcher internal/durable internal/render internal/version internal/sandbox internal/runner internal/engine"},
+		{from: "internal/tick", to: "channel ledger slurm slurm/local watcher internal/durable internal/render internal/settings internal/version internal/sandbox internal/runner internal/engine"},
 		{from: "internal/arrows"},
 		// A real cluster for tests, which may also stand around a shell command.
 		{from: "internal/slurmtest"},

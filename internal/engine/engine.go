@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -10,7 +11,8 @@ import (
 	"github.com/outerloop-go/outerloop/slurm"
 )
 
-// Engine does what moves runs. Every field but Job must be set. An Engine holds no
+// Engine does what moves runs. Root, Backend, Program, Now
+// and Log must be set. An Engine holds no
 // state of its own: any number of processes, each with its own, may work on one
 // state root at once.
 type Engine struct {
@@ -18,9 +20,40 @@ type Engine struct {
 	Backend slurm.Backend
 	Program Program
 	Env     []string // of the jobs that run Program; see [JobEnvironment]
-	Job     string   // the job that this process runs as, "" for none
+	Author  []string // settings for the author's program, which legs get besides
+	Place   Placement
+	Job     string // the job that this process runs as, "" for none
 	Now     func() time.Time
 	Log     *slog.Logger
+}
+
+// Placement says where in a cluster jobs go. It is the operator's, and the same
+// for all runs of a state root.
+type Placement struct {
+	Account   string `json:"account,omitempty"`
+	Partition string `json:"partition,omitempty"` // or a list of them
+	QOS       string `json:"qos,omitempty"`
+
+	// For jobs with GPUs, where they are to go elsewhere.
+	GPUAccount   string `json:"gpu_account,omitempty"`
+	GPUPartition string `json:"gpu_partition,omitempty"`
+}
+
+// put places a job.
+func (p *Placement) put(spec *slurm.JobSpec) {
+	spec.Account, spec.Partition, spec.QOS = p.Account, p.Partition, p.QOS
+	if spec.GPUs > 0 {
+		spec.Account = cmp.Or(p.GPUAccount, p.Account)
+		spec.Partition = cmp.Or(p.GPUPartition, p.Partition)
+	}
+}
+
+// lane is the partition whose nodes an author wants to know about.
+func (p *Placement) lane(gpus int) string {
+	if gpus > 0 {
+		return cmp.Or(p.GPUPartition, p.Partition)
+	}
+	return p.Partition
 }
 
 // submit puts one job of a run into the queue, once. The caller has saved the
@@ -45,6 +78,7 @@ func (e *Engine) submit(ctx context.Context, job *Submission, spec slurm.JobSpec
 		}
 	}
 	spec.Token = job.Token
+	e.Place.put(&spec)
 	id, err := e.Backend.Submit(ctx, spec)
 	if refused, ok := errors.AsType[*slurm.RefusedError](err); ok {
 		job.Refused = refused.Reason

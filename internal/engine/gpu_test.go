@@ -14,11 +14,16 @@ func TestThrottle(t *testing.T) {
 	for _, test := range []struct {
 		gpus, most, array, concurrency, want int
 	}{
-		{1, 0, 8, 0, 0}, {1, 0, 8, 3, 3}, // no bound
-		{1, 4, 8, 0, 4}, {1, 4, 8, 2, 2}, {1, 4, 8, 6, 4}, {2, 4, 8, 0, 2},
-		{8, 4, 8, 0, 1},                  // never below one
-		{1, 4, 3, 0, 3},                  // no wider than the sweep
-		{1, 4, 1, 0, 0}, {0, 4, 8, 0, 0}, // no sweep, no GPUs
+		{1, 0, 8, 0, 0},
+		{1, 0, 8, 3, 3}, // no bound
+		{1, 4, 8, 0, 4},
+		{1, 4, 8, 2, 2},
+		{1, 4, 8, 6, 4},
+		{2, 4, 8, 0, 2},
+		{8, 4, 8, 0, 1}, // never below one
+		{1, 4, 3, 0, 3}, // no wider than the sweep
+		{1, 4, 1, 0, 0},
+		{0, 4, 8, 0, 0}, // no sweep, no GPUs
 	} {
 		s := Settings{GPUs: test.gpus, MaxGPUs: test.most}
 		if got := s.throttle(channel.Launch{Array: test.array, Concurrency: test.concurrency}); got != test.want {

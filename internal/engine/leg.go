@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -184,13 +185,13 @@ func (e *Engine) authorSpec(r *Run) sandbox.Spec {
 		Read:      r.Read,
 		Network:   r.Network,
 		Shim:      e.Program.Command("shim"),
-		Env: sandbox.Environment(e.Program.Verbs(), r.path("home"),
+		Env: sandbox.Environment(e.Program.Verbs(), r.path("home"), append(slices.Clone(e.Author),
 			"OUTERLOOP_WORKSPACE="+r.Workspace,
 			"OUTERLOOP_RUN="+r.ID,
 			"OUTERLOOP_AGENT="+r.Agent,
 			"OUTERLOOP_LEG="+strconv.Itoa(r.Leg),
 			"OUTERLOOP_SESSION="+r.Session,
-		),
+		)...),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -193,7 +194,7 @@ func (e *Engine) wakeSpec(r *Run) slurm.JobSpec {
 		Name:    r.jobName(kind, strconv.Itoa(r.Leg)),
 		Command: e.Program.Command("leg", "--root", e.Root.Path(), "--run", r.ID, "--leg", strconv.Itoa(r.Leg)),
 		Dir:     r.dir,
-		Env:     e.Env,
+		Env:     slices.Concat(e.Env, e.Author),
 		Output:  r.path("kernel.log"),
 		Minutes: r.LegTime.minutes() + legSlack,
 	}

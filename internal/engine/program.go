@@ -151,10 +151,11 @@ func (p Program) Command(args ...string) []string {
 
 // JobEnvironment is the environment of the kernel's own processes that run as
 // jobs: built up from a list, so that nothing a scheduler or an operator's shell
-// has set reaches them. PATH is where they find git and bwrap.
+// has set reaches them. PATH is where they find git, bwrap and the scheduler's
+// programs, and SLURM_CONF names the cluster that a leg submits to.
 func JobEnvironment(getenv func(string) string) []string {
 	env := []string{"LANG=C.UTF-8"}
-	for _, key := range []string{"PATH", "HOME", "USER", "TMPDIR", "TZ"} {
+	for _, key := range []string{"PATH", "HOME", "USER", "TMPDIR", "TZ", "SLURM_CONF"} {
 		if v := getenv(key); v != "" && !strings.Contains(v, "\x00") {
 			env = append(env, key+"="+v)
 		}

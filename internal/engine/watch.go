@@ -17,7 +17,8 @@ func (e *Engine) watch(r *Run, k *channel.Kernel) (stop func(), err error) {
 		Attribute: func(_ context.Context, rows []slurm.Row) ([]watcher.Job, error) {
 			return attribute(e.Root, rows), nil
 		},
-		Log: e.Log,
+		Lane: e.Place.lane(r.GPUs),
+		Log:  e.Log,
 	})
 	_, err = w.Add(k, map[string]watcher.Handler{
 		"queue":   queue.Handler(r.ID, r.Agent),

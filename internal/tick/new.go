@@ -53,6 +53,7 @@ func runNew(ctx context.Context, c *call, args []string) error {
 	f.IntVar(&n.GPUs, "gpus", 0, "`N` GPUs for a task of a launch")
 	f.IntVar(&n.MaxGPUs, "max-gpus", 0, "`N` GPUs that the tasks of one sweep may have at once; 0 for no bound")
 	gpuHours := f.Float64("gpu-hours", -1, "`HOURS` of one GPU in all; -1 for no bound")
+	place := c.placeFlags()
 	kind := f.String("sandbox", "auto", "`KIND`: bwrap, none, or auto for bwrap where it works")
 	rest, err := c.parse(args)
 	if err != nil {
@@ -77,6 +78,9 @@ func runNew(ctx context.Context, c *call, args []string) error {
 	}
 	root, err := engine.CreateRoot(path)
 	if err != nil {
+		return err
+	}
+	if err := c.settle(root, place); err != nil {
 		return err
 	}
 	id, err := engine.New(root, n, time.Now())

@@ -27,8 +27,7 @@ func runPass(ctx context.Context, c *call, args []string) error {
 	loop := c.flags.Bool("loop", false, "stay, and pass over the runs again and again")
 	untilIdle := c.flags.Bool("until-idle", false, "with --loop: end when no run can move any more")
 	verbs := c.flags.String("verbs", "", "`DIR` with the syscall-* programs; that of this program where it is not given")
-	cpus := c.flags.String("slots", "", "`N` CPU slots for jobs from now on; one a CPU where never given")
-	gpus := c.flags.String("gpus", "", "`N` GPUs to hand out from now on; counted by nvidia-smi where never given")
+	place := c.placeFlags()
 	rest, err := c.parse(args)
 	if err != nil {
 		return err
@@ -43,7 +42,7 @@ func runPass(ctx context.Context, c *call, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := setSlots(root, *cpus, *gpus); err != nil {
+	if err := c.settle(root, place); err != nil {
 		return err
 	}
 	e, err := c.engine(root, *verbs, c.log())

@@ -40,6 +40,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			root := filepath.Join(env.WorkDir, "root")
 			env.Setenv("OUTERLOOP_ROOT", root)
+			env.Setenv("OUTERLOOP_COMPUTE", "local") // Slurm may be installed
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			// Jobs and legs are processes of their own; none may outlive its test.
 			env.Defer(func() { endAll(t, root) })

@@ -5,15 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
-	"github.com/outerloop-go/outerloop/internal/durable"
 	"github.com/outerloop-go/outerloop/internal/engine"
-	"github.com/outerloop-go/outerloop/slurm/local"
+	"github.com/outerloop-go/outerloop/internal/settings"
 )
 
 // rootFlag adds --root to the command's flags.
@@ -55,36 +51,49 @@ func (c *call) engine(root engine.Root, verbs string, log *slog.Logger) (*engine
 	if err != nil {
 		return nil, err
 	}
-	slots, err := readSlots(root)
+	compute, _, err := readCompute(root)
 	if err != nil {
 		return nil, err
 	}
-	backend, err := local.Open(local.Options{
-		Dir:      root.LocalDir(),
-		Shepherd: program.Command("shepherd"),
-		CPUs:     slots.cpus,
-		GPUs:     slots.gpus,
-		Grace:    localGrace,
-		Log:      log,
-	})
+	backend, err := compute.backend(root, program, log)
 	if err != nil {
-		return nil, fmt.Errorf("opening the local backend: %w", err)
+		return nil, err
+	}
+	set, err := c.settings()
+	if err != nil {
+		return nil, err
 	}
 	return &engine.Engine{
 		Root:    root,
 		Backend: backend,
 		Program: program,
 		Env:     engine.JobEnvironment(c.Getenv),
-		Job:     c.Getenv("OUTERLOOP_JOB_ID"),
+		Author:  set.Author(),
+		Place:   compute.Placement,
+		Job:     c.job(),
 		Now:     time.Now,
 		Log:     log,
 	}, nil
 }
 
-// localGrace is the time between SIGTERM and SIGKILL for a job of the local
-// backend: that of Slurm (KillWait), and more than an author or a command gets
-// from the leg or runner that has to seal or deliver after it.
-const localGrace = 30 * time.Second
+// settings are the operator's.
+func (c *call) settings() (*settings.Settings, error) {
+	s, err := settings.Load(c.Getenv("HOME"), c.LookupEnv)
+	if err != nil {
+		return nil, failed("", "reading the settings: %w", err)
+	}
+	return s, nil
+}
+
+// job is the id of the job that this process runs as, "" for none.
+func (c *call) job() string {
+	for _, name := range []string{"OUTERLOOP_JOB_ID", "SLURM_JOB_ID"} {
+		if id := c.Getenv(name); id != "" {
+			return id
+		}
+	}
+	return ""
+}
 
 // program is the copy of this program and the verbs that jobs run. The verbs
 // are looked for beside the program, as they are built and installed.
@@ -100,52 +109,4 @@ func (c *call) program(root engine.Root, verbs string) (engine.Program, error) {
 		verbs = filepath.Dir(self)
 	}
 	return engine.InstallProgram(root, self, verbs)
-}
-
-// slots is what the machine has to hand out. It is kept in the state root, so
-// that every process that starts jobs counts the same.
-type slots struct{ cpus, gpus int }
-
-const slotsFile = "slots"
-
-func readSlots(root engine.Root) (slots, error) {
-	raw, err := os.ReadFile(filepath.Join(root.Path(), slotsFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return slots{0, -1}, nil
-	}
-	if err != nil {
-		return slots{}, err
-	}
-	var s slots
-	if _, err := fmt.Sscanf(string(raw), "cpus %d\ngpus %d\n", &s.cpus, &s.gpus); err != nil {
-		return slots{}, failed("remove it, and give --slots or --gpus once more",
-			"%s/%s cannot be read: %v", root.Path(), slotsFile, err)
-	}
-	return s, nil
-}
-
-// setSlots changes what is kept, where a flag says so.
-func setSlots(root engine.Root, cpus, gpus string) error {
-	if cpus == "" && gpus == "" {
-		return nil
-	}
-	s, err := readSlots(root)
-	if err != nil {
-		return err
-	}
-	for _, set := range []struct {
-		flag, value string
-		into        *int
-	}{{"--slots", cpus, &s.cpus}, {"--gpus", gpus, &s.gpus}} {
-		if set.value == "" {
-			continue
-		}
-		n, err := strconv.Atoi(strings.TrimSpace(set.value))
-		if err != nil || n < 0 {
-			return wrong("give a number, such as "+set.flag+" 2", "%s %q is no number of slots", set.flag, set.value)
-		}
-		*set.into = n
-	}
-	text := fmt.Sprintf("cpus %d\ngpus %d\n", s.cpus, s.gpus)
-	return durable.WriteFile(filepath.Join(root.Path(), slotsFile), []byte(text))
 }
