@@ -3,7 +3,8 @@
 #
 #	sh examples/sweep/demo.sh BIN
 #
-# BIN is the directory with outerloop-tick and the syscall programs; "make demo"
+# DEMO_FLAGS are flags of outerloop-tick new that say where it runs, --local unless
+# they are set. BIN is the directory with outerloop-tick and the syscall programs; "make demo"
 # builds and passes it. Everything else lies in a new temporary directory, or in
 # DEMO_DIR, which must be empty. It is kept, so that it can be looked at.
 #
@@ -52,7 +53,8 @@ cp "$here/author.sh" "$here/point.sh" "$workspace"
 } >"$dir/prompt.md"
 
 say "running $run until it is idle (state in $root)"
-"$tick" new --root "$root" --local --run "$run" --agent sweeper --workspace "$workspace" \
+# shellcheck disable=SC2086 # several flags
+"$tick" new --root "$root" ${DEMO_FLAGS:---local} --run "$run" --agent sweeper --workspace "$workspace" \
 	--prompt "$dir/prompt.md" --launches 2 --sleeps 3 --read "$src" -- sh author.sh
 
 # Jobs and legs are detached on purpose; whoever breaks off the demo wants them gone.

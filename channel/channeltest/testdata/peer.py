@@ -372,7 +372,7 @@ def main():
     parser.add_argument("verbs", nargs="*")
     parser.add_argument("--wait", type=float, default=30)
     parser.add_argument("--step", type=float)
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     try:
         if args.act == "ask":
             reply = ask(args.workspace, args.verbs[0], args.wait, args.step or 1)
