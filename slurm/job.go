@@ -32,6 +32,9 @@ type JobSpec struct {
 
 	After []string  `json:"after,omitempty"` // ids of jobs that must be over, however they ended, before this one starts
 	Begin time.Time `json:"begin,omitzero"`  // not before this time
+	// Singleton: not while another job of the same name and user runs. One
+	// machine has no such jobs and refuses it.
+	Singleton bool `json:"singleton,omitempty"`
 
 	Account   string `json:"account,omitempty"`
 	Partition string `json:"partition,omitempty"` // one, or a comma separated list of which the first that is free is taken

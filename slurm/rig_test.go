@@ -81,6 +81,13 @@ func (r *rig) read(name string) string {
 	return string(data)
 }
 
+func (r *rig) touch(name string) {
+	r.t.Helper()
+	if err := os.WriteFile(r.path(name), nil, 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
 func (r *rig) exists(name string) bool {
 	_, err := os.Stat(r.path(name))
 	return err == nil

@@ -22,9 +22,7 @@ import (
 // error, and that error leaves the job in doubt: ask [Client.Find], and go on asking
 // until it has an answer, before the job is submitted again.
 func (c *Client) Submit(ctx context.Context, spec JobSpec) (string, error) {
-	spec.Account = cmp.Or(spec.Account, c.opt.Account)
-	spec.Partition = cmp.Or(spec.Partition, c.opt.Partition)
-	spec.QOS = cmp.Or(spec.QOS, c.opt.QOS)
+	c.fill(&spec)
 	if err := checkForSlurm(&spec); err != nil {
 		return "", err
 	}
@@ -53,6 +51,20 @@ func (c *Client) Submit(ctx context.Context, spec JobSpec) (string, error) {
 		return id, nil
 	}
 	return "", fmt.Errorf("submit job %s: %w; it is not in the queue yet", spec.Name, err)
+}
+
+// Command is how Submit would call sbatch for a job: its arguments, and the script
+// that it gets on standard input. It is for showing.
+func (c *Client) Command(spec JobSpec) (argv []string, input string) {
+	c.fill(&spec)
+	return append([]string{"sbatch"}, sbatchArgs(&spec, c.opt.Now())...), script(&spec)
+}
+
+// fill gives the job what it does not say itself.
+func (c *Client) fill(spec *JobSpec) {
+	spec.Account = cmp.Or(spec.Account, c.opt.Account)
+	spec.Partition = cmp.Or(spec.Partition, c.opt.Partition)
+	spec.QOS = cmp.Or(spec.QOS, c.opt.QOS)
 }
 
 // sbatchArgs spells a job as options of sbatch(1). Every option that the caller's
@@ -89,9 +101,14 @@ func sbatchArgs(spec *JobSpec, now time.Time) []string {
 	if spec.GPUs > 0 {
 		add("--gres", "gpu:"+strconv.Itoa(spec.GPUs))
 	}
+	var after []string
 	if len(spec.After) > 0 {
-		add("--dependency", "afterany:"+strings.Join(spec.After, ":"))
+		after = append(after, "afterany:"+strings.Join(spec.After, ":"))
 	}
+	if spec.Singleton {
+		after = append(after, "singleton")
+	}
+	add("--dependency", strings.Join(after, ","))
 	// Relative: an absolute time is read in the time zone of whoever reads it.
 	if wait := spec.Begin.Sub(now); !spec.Begin.IsZero() && wait > 0 {
 		add("--begin", fmt.Sprintf("now+%d", (wait+time.Second-1)/time.Second))

@@ -78,8 +78,7 @@ func rules() []rule {
 // suite is one run of the rules against one kernel.
 type suite struct {
 	Config
-	// slowest is the longest that a kernel has taken so far to start and answer.
-	// What it takes under attack does not count: it may bide its time then.
+	// slowest is the longest that a kernel has taken so far to answer. What it takes under attack does not count: it may bide its time then.
 	slowest time.Duration
 }
 

@@ -141,6 +141,12 @@ func copyFile(from, to string) (err error) {
 	return out.Sync()
 }
 
+// ProgramIn is the program in a directory that has it already.
+func ProgramIn(dir string) Program { return Program{dir} }
+
+// Dir is where the copy lies.
+func (p Program) Dir() string { return p.dir }
+
 // Verbs is the directory with the verb programs and nothing else.
 func (p Program) Verbs() string { return filepath.Join(p.dir, verbsDir) }
 

@@ -47,7 +47,7 @@ type command struct {
 
 // commands are the words that may come first; without one of them it is a pass.
 func commands() []command {
-	return []command{newCommand(), statusCommand(), endCommand(), legCommand(), jobCommand(), shepherdCommand()}
+	return []command{newCommand(), startCommand(), statusCommand(), endCommand(), pauseCommand(), resumeCommand(), residentCommand(), legCommand(), jobCommand(), shepherdCommand()}
 }
 
 // Main runs the program and returns its exit status.

@@ -52,6 +52,10 @@ func runPass(ctx context.Context, c *call, args []string) error {
 	if *loop {
 		return c.loop(ctx, e, *untilIdle)
 	}
+	if paused(root) {
+		fmt.Fprintf(c.Stdout, "paused; outerloop-tick resume takes it back\n")
+		return nil
+	}
 	sum, err := e.Pass(ctx)
 	if err != nil {
 		return err

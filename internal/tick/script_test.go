@@ -3,6 +3,7 @@ package tick
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/outerloop-go/outerloop/internal/slurmtest"
 	"github.com/outerloop-go/outerloop/internal/verbs"
 )
 
@@ -19,7 +21,7 @@ import (
 // what the scripts call, what the state root gets a copy of, and what runs as
 // leg, job and shepherd is the code under test.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(withClusters{m}, map[string]func(){
 		"outerloop-tick":  func() { os.Exit(Main(os.Args[1:], Process())) },
 		"syscall-launch":  func() { os.Exit(verbs.Main(verbs.Launch)) },
 		"syscall-note":    func() { os.Exit(verbs.Main(verbs.Note)) },
@@ -32,26 +34,65 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// withClusters runs the tests and closes the cluster that they shared.
+type withClusters struct{ m *testing.M }
+
+func (w withClusters) Run() int { return slurmtest.Main(w.m, &cluster) }
+
+// cluster is the real Slurm that the tests share. A test binary has one, since it
+// takes seconds to start.
+var cluster = slurmtest.Shared{Options: slurmtest.Options{Accounting: true}}
+
 func TestScripts(t *testing.T) {
+	// Slurm may be installed, and is not meant.
+	scripts(t, "testdata", "OUTERLOOP_COMPUTE=local")
+}
+
+// TestSlurmScripts are scripts on a real cluster.
+func TestSlurmScripts(t *testing.T) {
+	c := cluster.Get(t)
+	scripts(t, filepath.Join("testdata", "slurm"), append(c.Env(), "OUTERLOOP_ACCOUNT="+slurmtest.Account)...)
+}
+
+func scripts(t *testing.T, dir string, env ...string) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata",
+		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Setup: func(env *testscript.Env) error {
-			root := filepath.Join(env.WorkDir, "root")
-			env.Setenv("OUTERLOOP_ROOT", root)
-			env.Setenv("OUTERLOOP_COMPUTE", "local") // Slurm may be installed
-			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+		Setup: func(e *testscript.Env) error {
+			root := filepath.Join(e.WorkDir, "root")
+			e.Setenv("OUTERLOOP_ROOT", root)
+			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
+			e.Vars = append(e.Vars, env...)
 			// Jobs and legs are processes of their own; none may outlive its test.
-			env.Defer(func() { endAll(t, root) })
+			e.Defer(func() { endAll(t, root) })
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"await": await,
-			"kill9": kill9,
-			"lines": lines,
+			"await":   await,
+			"settled": settled,
+			"kill9":   kill9,
+			"lines":   lines,
 		},
 	})
+}
+
+// settled N COMMAND… repeats a command until it prints N lines.
+func settled(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: settled n command [arg...]")
+	}
+	var out []byte
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		cmd := exec.Command(args[1], args[2:]...)
+		cmd.Env = append(os.Environ(), "SLURM_CONF="+ts.Getenv("SLURM_CONF"))
+		var err error
+		out, err = cmd.CombinedOutput()
+		if err == nil && fmt.Sprint(strings.Count(string(out), "\n")) == args[0] {
+			return
+		}
+	}
+	ts.Fatalf("%q does not come to print %s lines:\n%s", args[1:], args[0], out)
 }
 
 // endAll waits until no process works for the state root any more.

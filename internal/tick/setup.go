@@ -98,15 +98,24 @@ func (c *call) job() string {
 // program is the copy of this program and the verbs that jobs run. The verbs
 // are looked for beside the program, as they are built and installed.
 func (c *call) program(root engine.Root, verbs string) (engine.Program, error) {
-	self, err := c.Executable()
-	if err == nil {
-		self, err = filepath.EvalSymlinks(self)
-	}
+	self, err := c.self()
 	if err != nil {
-		return engine.Program{}, fmt.Errorf("finding this program: %w", err)
+		return engine.Program{}, err
 	}
 	if verbs == "" {
 		verbs = filepath.Dir(self)
 	}
 	return engine.InstallProgram(root, self, verbs)
+}
+
+// self is where this program lies.
+func (c *call) self() (string, error) {
+	self, err := c.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
+	if err != nil {
+		return "", fmt.Errorf("finding this program: %w", err)
+	}
+	return self, nil
 }
