@@ -131,9 +131,9 @@ func (c *caller) call(ctx context.Context, limit time.Duration, stdin, name stri
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // bounded takes up to max bytes. More is an error, which ends the program, or is
-// forgotten.
+// forgotten. It is no [bytes.Buffer], for that would read to the end by itself.
 type bounded struct {
-	bytes.Buffer
+	buf       bytes.Buffer
 	max       int
 	forgetful bool
 }
@@ -141,13 +141,15 @@ type bounded struct {
 var _ io.Writer = (*bounded)(nil)
 
 func (b *bounded) Write(p []byte) (int, error) {
-	room := b.max - b.Len()
+	room := b.max - b.buf.Len()
 	if len(p) <= room {
-		return b.Buffer.Write(p)
+		return b.buf.Write(p)
 	}
-	b.Buffer.Write(p[:room])
+	b.buf.Write(p[:room])
 	if b.forgetful {
 		return len(p), nil
 	}
 	return room, fmt.Errorf("it printed more than %d bytes", b.max)
 }
+
+func (b *bounded) String() string { return b.buf.String() }

@@ -22,7 +22,8 @@ const listingReuse = time.Second
 // database has older jobs under the same ids. For the same reason the database is
 // asked for the newest job of an id only.
 //
-// A job that neither knows is missing from the answer. Where there is an accounting
+// A job that neither knows is missing from the answer: it surely neither waits nor
+// runs, for the controller knows every job that does. Where there is an accounting
 // database that cannot be reached, such a job is [Unknown], and the reason says why.
 // Where there is none at all, the controller's word stands: it has forgotten the job,
 // minutes after it ended.
@@ -31,10 +32,11 @@ func (c *Client) Outcomes(ctx context.Context, ids []string) (map[string]Outcome
 	if len(ids) == 0 {
 		return map[string]Outcome{}, nil
 	}
-	outcomes, missing := c.recent().outcomes(ids)
+	l := c.recent()
+	outcomes, missing := l.outcomes(ids)
 	if len(missing) > 0 {
-		l, err := c.list(ctx)
-		if err != nil {
+		var err error
+		if l, err = c.list(ctx); err != nil {
 			return nil, fmt.Errorf("ask how %d jobs stand: %w", len(ids), err)
 		}
 		outcomes, missing = l.outcomes(ids)
@@ -47,7 +49,22 @@ func (c *Client) Outcomes(ctx context.Context, ids []string) (map[string]Outcome
 		return nil, fmt.Errorf("ask how %d jobs stand: %w", len(ids), err)
 	}
 	maps.Copy(outcomes, older)
+	l.addDropped(outcomes, missing)
 	return outcomes, nil
+}
+
+// addDropped adds the tasks of known arrays that nobody knows. A task that is
+// canceled before its array is split up leaves no record, neither with the
+// controller nor in the database: it is just not in the list of waiting tasks any
+// more. (Where there is no database, it may also be one that ended so much earlier
+// than the rest that the controller has forgotten it.)
+func (l *listing) addDropped(outcomes map[string]Outcome, missing []string) {
+	for _, id := range missing {
+		base, _, isTask := strings.Cut(id, "_")
+		if _, known := outcomes[id]; !known && isTask && len(l.tasks[base]) > 0 {
+			outcomes[id] = Outcome{State: Cancelled}
+		}
+	}
 }
 
 // recent returns the latest listing if it is new enough, else an empty one.

@@ -54,7 +54,7 @@ func (c *Client) sacct(ctx context.Context, ids []string) (map[string]Outcome, e
 	found := map[string]Outcome{}
 	for _, jobs := range chunk(bases, maxIDs) {
 		out, err := c.caller.call(ctx, c.opt.Timeout, "", "sacct",
-			"--allocations", "--parsable2", "--noheader", "--array", "--jobs="+jobs, "--format=JobID,State,ExitCode,ElapsedRaw,Submit")
+			"--allocations", "--parsable2", "--noheader", "--jobs="+jobs, "--format=JobID,State,ExitCode,ElapsedRaw,Submit")
 		if err != nil {
 			return nil, err
 		}
@@ -133,19 +133,19 @@ func (rs records) put(id string, r record) {
 
 // outcomes adds those of the jobs and tasks asked for.
 func (rs records) outcomes(ids []string, found map[string]Outcome) {
-	var tasks map[string][]string // of an array, made when it is needed
+	tasks := rs.tasks()
 	for _, id := range ids {
 		if r, ok := rs[id]; ok {
 			found[id] = r.Outcome
 			continue
 		}
-		if strings.Contains(id, "_") {
-			continue
-		}
-		if tasks == nil {
-			tasks = rs.tasks()
-		}
-		if parts := tasks[id]; len(parts) > 0 {
+		base, _, isTask := strings.Cut(id, "_")
+		parts := tasks[base]
+		switch {
+		case len(parts) == 0:
+		case isTask: // see addDropped
+			found[id] = Outcome{State: Cancelled}
+		default:
 			outs := make([]Outcome, len(parts))
 			for i, part := range parts {
 				outs[i] = rs[part].Outcome

@@ -62,6 +62,7 @@ func peerConsume(t testing.TB, workspace string) ([]byte, error) {
 // TestPeerKernel: the suite has no need of a kernel in Go, and the rules can be
 // kept by whoever has nothing but docs/protocol.md.
 func TestPeerKernel(t *testing.T) {
+	t.Parallel()
 	channeltest.Run(t, channeltest.Config{
 		Start:   peerKernel("0.002", "history"),
 		Verbs:   []channeltest.Verb{{Name: "history", Live: true}},

@@ -90,6 +90,7 @@ func deliver(t testing.TB, workspace string, r channel.Result, content []byte) e
 // TestPoller: the kernel half of package channel, under the plainest kernel
 // that can be made of it, keeps every rule.
 func TestPoller(t *testing.T) {
+	t.Parallel()
 	channeltest.Run(t, channeltest.Config{
 		Start:   poller,
 		Verbs:   []channeltest.Verb{{Name: "history", Live: true}, {Name: "clock", Live: true}},

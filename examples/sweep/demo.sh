@@ -89,5 +89,5 @@ jobs         $record/eval-launch-orders.0 and on
 sealed code  $record/seal.git
 workspace    $workspace
 
-rm -r $dir    removes all of it
+rm -r '$dir'    removes all of it
 TXT

@@ -12,9 +12,10 @@ import (
 )
 
 // WriteFile puts a file in place, whole or not at all, and on disk with its name
-// before it returns. Its mode is 0600.
+// before it returns. Its mode is 0600. The temporary file lies beside it: what
+// TMPDIR names may be another filesystem, or nothing.
 func WriteFile(path string, data []byte) error {
-	if err := renameio.WriteFile(path, data, 0o600); err != nil {
+	if err := renameio.WriteFile(path, data, 0o600, renameio.WithTempDir(filepath.Dir(path))); err != nil {
 		return err
 	}
 	return SyncDir(filepath.Dir(path))

@@ -11,7 +11,6 @@ import (
 	"github.com/outerloop-go/outerloop/channel"
 	"github.com/outerloop-go/outerloop/internal/dirfd"
 	"github.com/outerloop-go/outerloop/internal/durable"
-	"github.com/outerloop-go/outerloop/internal/sandbox"
 	"github.com/outerloop-go/outerloop/internal/seal"
 )
 
@@ -23,7 +22,7 @@ const maxRefusals = 3
 // finishLeg decides what the end of a leg means: what was committed is carried
 // out or refused, and nothing committed ends the run. The author's processes
 // are gone. It may be called again for the same leg after a crash.
-func (e *Engine) finishLeg(ctx context.Context, r *Run, k *channel.Kernel, result sandbox.Result) error {
+func (e *Engine) finishLeg(ctx context.Context, r *Run, k *channel.Kernel, how ending) error {
 	if r.ending() {
 		return e.endRun(ctx, r)
 	}
@@ -32,7 +31,7 @@ func (e *Engine) finishLeg(ctx context.Context, r *Run, k *channel.Kernel, resul
 		return errors.Join(e.refuse(r, refused), k.DropCommitted())
 	}
 	if errors.Is(err, channel.ErrNothingCommitted) {
-		return e.endWithoutRequest(r, result)
+		return e.endWithoutRequest(ctx, r, how)
 	}
 	if err != nil {
 		return err
@@ -135,16 +134,16 @@ func (e *Engine) refuse(r *Run, refused *channel.RefusedError) error {
 }
 
 // endWithoutRequest ends the run, in the way its author's program did.
-func (e *Engine) endWithoutRequest(r *Run, result sandbox.Result) error {
+func (e *Engine) endWithoutRequest(ctx context.Context, r *Run, how ending) error {
 	now := e.Now().UTC()
 	switch {
-	case result.Cause == sandbox.Canceled:
+	case how.Cause == byKernel:
 		// Whoever ended the leg did not end the run.
-		return e.retryLeg(r, "it was told to end before its author had committed a request")
-	case result.Cause == sandbox.Walltime:
+		return e.retryLeg(ctx, r)
+	case how.Cause == byWalltime:
 		return r.end(Failed, now, "leg %d was at its walltime of %s without a request", r.Leg, r.LegTime)
-	case result.Code != 0:
-		return r.end(Failed, now, "the author of leg %d ended with status %d and without a request", r.Leg, result.Code)
+	case how.Status != 0:
+		return r.end(Failed, now, "the author of leg %d ended with status %d and without a request", r.Leg, how.Status)
 	}
 	return r.end(Finished, now, "the author of leg %d ended without a request", r.Leg)
 }

@@ -19,6 +19,6 @@
 // a wake needs no tick. The tick, [Engine.Pass], is what submits the first leg,
 // and what takes a run on when one of its processes died.
 //
-// Whoever changes a run holds its lock, and there is one place where the state
-// changes: [Run.save].
+// Whoever changes a run holds its lock, and what it changes becomes durable in one
+// place, [Run.save]. A step that fails is taken again, see [Engine.trouble].
 package engine

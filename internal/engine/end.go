@@ -23,8 +23,11 @@ func endRequested(dir string) bool {
 func (r *Run) ending() bool { return endRequested(r.dir) }
 
 // endWait is how long End waits for a leg that is told to end: the author's
-// grace and some more.
-const endWait = time.Minute
+// grace and some more. It looks a few times what it waits for.
+const (
+	endWait  = time.Minute
+	endTries = 6
+)
 
 // End ends a run for the operator: its jobs are cancelled, a leg that is under
 // way is told to end, and nothing of the run starts again. A run that has ended
@@ -41,15 +44,7 @@ func (e *Engine) End(ctx context.Context, id string) error {
 	if err := durable.WriteFile(filepath.Join(dir, endFile), nil); err != nil {
 		return fmt.Errorf("ending run %s: %w", id, err)
 	}
-	if rec.State == Running && rec.Wake.ID != "" {
-		if err := e.Backend.Cancel(ctx, rec.Wake.ID); err != nil {
-			return fmt.Errorf("ending the leg of run %s: %w", id, err)
-		}
-	}
-	r, err := openRun(ctx, e.Root, id, endWait)
-	if errors.Is(err, ErrBusy) {
-		return fmt.Errorf("run %s still has a live process; it ends with that, or at the next tick", id)
-	}
+	r, err := e.interrupt(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -57,38 +52,68 @@ func (e *Engine) End(ctx context.Context, id string) error {
 	return e.endRun(ctx, r)
 }
 
+// interrupt takes the run's lock, and tells a leg that holds it to end.
+func (e *Engine) interrupt(ctx context.Context, id string) (*Run, error) {
+	for range endTries {
+		// Which job holds it is looked up each time: a leg may just be beginning.
+		rec, err := loadRecord(e.Root.RunDir(id), id)
+		if err != nil {
+			return nil, err
+		}
+		if rec.State == Running && rec.Wake.ID != "" {
+			if err := e.cancel(ctx, rec.Wake.ID); err != nil {
+				return nil, fmt.Errorf("ending the leg of run %s: %w", id, err)
+			}
+		}
+		r, err := openRun(ctx, e.Root, id, endWait/endTries)
+		if !errors.Is(err, ErrBusy) {
+			return r, err
+		}
+	}
+	return nil, fmt.Errorf("run %s still has a live process; it ends with that, or at the next tick", id)
+}
+
 // endRun cancels what a run has in the queue and ends it.
 func (e *Engine) endRun(ctx context.Context, r *Run) error {
 	if r.State == Ended {
 		return nil
 	}
-	if r.Wake.ID != "" && r.Wake.ID != e.Job {
-		if err := e.Backend.Cancel(ctx, r.Wake.ID); err != nil {
-			return fmt.Errorf("cancelling the wake of run %s: %w", r.ID, err)
-		}
-	}
-	if err := e.cancelSleep(ctx, r); err != nil {
-		return fmt.Errorf("cancelling the jobs of run %s: %w", r.ID, err)
-	}
-	return r.end(Canceled, e.Now().UTC(), "ended by the operator")
+	return e.abandon(ctx, r, Canceled, "ended by the operator")
 }
 
-// cancelSleep cancels the jobs that are out and says in the ledger how each
-// ended, so that it has an end for everything that went in.
+// cancelSleep cancels the wake and the jobs that are out, and says in the ledger
+// how each ended, so that it has an end for everything that went in. What may be
+// in without its id being known is looked for first.
 func (e *Engine) cancelSleep(ctx context.Context, r *Run) error {
+	jobs := []*Submission{&r.Wake}
+	if r.Sleep != nil {
+		jobs = append(jobs, r.Sleep.submissions()...)
+	}
+	var ids []string
+	for _, job := range jobs {
+		if job.ID == "" && job.Token != "" && job.Refused == "" {
+			id, err := e.Backend.Find(ctx, job.Token)
+			if err != nil {
+				return &schedulerError{err}
+			}
+			job.ID = id
+		}
+		if job.ID != "" && job.ID != e.Job {
+			ids = append(ids, job.ID)
+		}
+	}
+	if err := e.cancel(ctx, ids...); err != nil {
+		return fmt.Errorf("cancelling the jobs of run %s: %w", r.ID, err)
+	}
 	if r.Sleep == nil {
 		return nil
 	}
-	if r.State == Parking {
-		// What may be in has to be known before it can be cancelled.
-		if err := e.launch(ctx, r, false); err != nil {
-			return err
-		}
-		if err := e.Backend.Cancel(ctx, r.Wake.ID); err != nil {
-			return err
+	for _, job := range r.Sleep.submissions() {
+		if job.ID == "" && job.Refused == "" {
+			job.Refused = "the run ended before it went in"
 		}
 	}
-	if err := e.Backend.Cancel(ctx, r.Sleep.jobIDs()...); err != nil {
+	if err := recordLaunches(ctx, r); err != nil {
 		return err
 	}
 	g, _, err := e.gather(ctx, r)

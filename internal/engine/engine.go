@@ -70,7 +70,7 @@ func (e *Engine) submit(ctx context.Context, job *Submission, spec slurm.JobSpec
 	if !fresh {
 		id, err := e.Backend.Find(ctx, job.Token)
 		if err != nil {
-			return err
+			return &schedulerError{err}
 		}
 		if id != "" {
 			job.ID = id
@@ -85,9 +85,29 @@ func (e *Engine) submit(ctx context.Context, job *Submission, spec slurm.JobSpec
 		return nil
 	}
 	if err != nil {
-		return err
+		return &schedulerError{err}
 	}
 	job.ID = id
+	return nil
+}
+
+// outcomes asks how jobs stand.
+func (e *Engine) outcomes(ctx context.Context, ids []string) (map[string]slurm.Outcome, error) {
+	all, err := e.Backend.Outcomes(ctx, ids)
+	if err != nil {
+		return nil, &schedulerError{err}
+	}
+	return all, nil
+}
+
+// cancel ends jobs.
+func (e *Engine) cancel(ctx context.Context, ids ...string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	if err := e.Backend.Cancel(ctx, ids...); err != nil {
+		return &schedulerError{err}
+	}
 	return nil
 }
 

@@ -103,7 +103,7 @@ func (e *Engine) settle(ctx context.Context, jobs []*job) error {
 	if len(ask) == 0 {
 		return nil
 	}
-	outcomes, err := e.Backend.Outcomes(ctx, ask)
+	outcomes, err := e.outcomes(ctx, ask)
 	if err != nil {
 		return fmt.Errorf("asking how the jobs ended: %w", err)
 	}
@@ -142,7 +142,7 @@ func (e *Engine) giveUp(ctx context.Context, g *gathered) error {
 			j.over, j.state, j.ended = true, slurm.Cancelled, e.Now()
 		}
 	}
-	if err := e.Backend.Cancel(ctx, late...); err != nil {
+	if err := e.cancel(ctx, late...); err != nil {
 		return fmt.Errorf("cancelling jobs past their deadline: %w", err)
 	}
 	return nil

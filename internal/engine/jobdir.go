@@ -17,8 +17,11 @@ import (
 // same name with ".<i>" behind it.
 func (r *Run) jobDir(launch string) string { return r.path("eval-launch-" + launch) }
 
-// gateDir is the directory of the gate's job.
-func (r *Run) gateDir() string { return r.path("eval-gate-" + strconv.Itoa(r.Sleep.Number)) }
+// gateDir is the directory of the gate's job. Each attempt has one of its own: in
+// the directory of another job it would take itself for a twin.
+func (r *Run) gateDir() string {
+	return r.path(fmt.Sprintf("eval-gate-%d.%d", r.Sleep.Number, r.Sleep.Gate.Attempt))
+}
 
 // sleepFile holds the number of the sleep that a job directory belongs to.
 const sleepFile = "sleep"

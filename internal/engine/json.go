@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -16,19 +17,22 @@ func writeJSON(path string, v any) error {
 	return durable.WriteFile(path, append(raw, '\n'))
 }
 
-// readJSON reads a file that only the kernel writes. Keys it does not know are
-// an error: they are from a newer program, and writing the file back would lose
-// them.
+// readJSON reads a file that only the kernel writes.
 func readJSON(path string, into any) error {
-	f, err := os.Open(path)
+	raw, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	dec := json.NewDecoder(f)
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
+	if err := decode(raw, into); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
+}
+
+// decode refuses keys that it does not know: they are from a newer program, and
+// writing the file back would lose them.
+func decode(raw []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	return dec.Decode(into)
 }

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
-	"strconv"
+	"path/filepath"
 	"time"
 
 	"github.com/outerloop-go/outerloop/channel"
-	"github.com/outerloop-go/outerloop/internal/durable"
 	"github.com/outerloop-go/outerloop/internal/sandbox"
 )
 
@@ -25,7 +23,7 @@ const legWait = 5 * time.Minute
 //
 // When the context ends the author is told to end, and what it has committed
 // by then counts.
-func (e *Engine) Leg(ctx context.Context, id string, leg int) error {
+func (e *Engine) Leg(ctx context.Context, id string, leg int) (err error) {
 	r, err := openRun(ctx, e.Root, id, legWait)
 	if err != nil {
 		return err
@@ -35,6 +33,13 @@ func (e *Engine) Leg(ctx context.Context, id string, leg int) error {
 		e.Log.Info("this leg is not the run's next; nothing to do", "run", id, "leg", leg, "state", r.State)
 		return nil
 	}
+	if err := e.leg(ctx, r); err != nil {
+		return errors.Join(err, e.trouble(ctx, r, err))
+	}
+	return nil
+}
+
+func (e *Engine) leg(ctx context.Context, r *Run) error {
 	if r.ending() {
 		return e.endRun(ctx, r)
 	}
@@ -43,78 +48,24 @@ func (e *Engine) Leg(ctx context.Context, id string, leg int) error {
 		// A process before this one died in the middle.
 		return e.takeOn(ctx, r)
 	case Parked:
-		if ended, err := e.wake(ctx, r); ended || err != nil {
+		if begin, err := e.wake(ctx, r); !begin || err != nil {
 			return err
 		}
 	}
 	return e.runLeg(ctx, r)
 }
 
-// errNotOver says that a wake came before the jobs it waits for were over.
-var errNotOver = errors.New("jobs of the sleep are not over yet")
-
-// wake brings back what the run's sleep has yielded and writes the leg's
-// prompt. It says whether that was the end of the run. Nothing is lost when it
-// dies on the way: every part may be repeated, and the record changes last.
-func (e *Engine) wake(ctx context.Context, r *Run) (ended bool, err error) {
-	g, over, err := e.gather(ctx, r)
-	if err != nil {
-		return false, err
-	}
-	if !over {
-		return false, errNotOver
-	}
-	k, err := channel.CreateKernel(r.Workspace)
-	if err != nil {
-		return false, err
-	}
-	defer k.Close()
-	deliveries := make(map[*job][]delivery)
-	for i, jobs := range g.launches {
-		for t := range jobs {
-			j := &jobs[t]
-			if deliveries[j], err = deliver(k, &r.Sleep.Launches[i], j); err != nil {
-				return false, err
-			}
-		}
-	}
-	if err := g.record(ctx, r); err != nil {
-		return false, err
-	}
-	for i := range r.Sleep.Launches {
-		if r.Sleep.Launches[i].Job.Refused != "" {
-			r.Budget.Launches++ // it never ran
-		}
-	}
-	r.refundGPUs(&g)
-	if r.Sleep.Submit {
-		switch {
-		case g.gate == nil:
-			return true, r.end(Submitted, e.Now().UTC(), "the author submitted; no gate is configured")
-		case g.gate.succeeded():
-			return true, r.end(Accepted, e.Now().UTC(), "the gate let the submit through")
-		}
-	}
-	if err := durable.MkdirAll(r.legPath(r.Leg, "")); err != nil {
-		return false, err
-	}
-	if err := durable.WriteFile(r.legPath(r.Leg, "prompt.md"), wakePrompt(&r.Record, &g, deliveries)); err != nil {
-		return false, fmt.Errorf("writing the prompt: %w", err)
-	}
-	r.State = Ready
-	r.Sleep = nil
-	return false, nil // runLeg saves: the leg and its prompt go together
-}
-
 // runLeg runs the author and carries out what it has committed.
 func (e *Engine) runLeg(ctx context.Context, r *Run) error {
+	if err := r.checkWorkspace(); err != nil {
+		return err
+	}
 	k, err := channel.CreateKernel(r.Workspace)
 	if err != nil {
 		return err
 	}
 	defer k.Close()
-	prompt, err := e.prepareChannel(r, k)
-	if err != nil {
+	if err := e.prepareChannel(r, k); err != nil {
 		return err
 	}
 	r.State = Running
@@ -122,30 +73,33 @@ func (e *Engine) runLeg(ctx context.Context, r *Run) error {
 		return err
 	}
 	e.Log.Info("leg begins", "run", r.ID, "leg", r.Leg)
-	result, err := e.session(ctx, r, k, prompt)
+	result, err := e.session(ctx, r, k)
 	if err != nil {
-		return fmt.Errorf("running the author of %s: %w", r.ID, err)
+		// It did not run, so there is nothing to take: the leg starts anew.
+		r.State = Ready
+		return fmt.Errorf("running the author: %w", err)
 	}
 	e.Log.Info("leg is over", "run", r.ID, "leg", r.Leg, "status", result.Code)
-	if err := writeJSON(r.legPath(r.Leg, "ended.json"), result); err != nil {
+	if err := writeJSON(r.legPath(r.Leg, endedFile), endingOf(result)); err != nil {
 		return err
 	}
 	// The author is gone; what it asked for is carried out also when this
 	// process has been told to end.
 	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), legSlack*time.Minute)
 	defer cancel()
-	return e.finishLeg(finish, r, k, result)
+	return e.finishLeg(finish, r, k, endingOf(result))
 }
 
 // prepareChannel puts into the channel what the leg begins with and takes out
 // what an earlier one has left staged or committed.
-func (e *Engine) prepareChannel(r *Run, k *channel.Kernel) (prompt []byte, err error) {
-	if prompt, err = os.ReadFile(r.legPath(r.Leg, "prompt.md")); err != nil {
-		return nil, fmt.Errorf("reading the prompt: %w", err)
+func (e *Engine) prepareChannel(r *Run, k *channel.Kernel) error {
+	prompt, err := os.ReadFile(r.legPath(r.Leg, "prompt.md"))
+	if err != nil {
+		return fmt.Errorf("reading the prompt: %w", err)
 	}
 	task, err := os.ReadFile(r.path("task.md"))
 	if err != nil {
-		return nil, fmt.Errorf("reading the task: %w", err)
+		return fmt.Errorf("reading the task: %w", err)
 	}
 	if err := errors.Join(
 		k.DropStaged(),
@@ -153,76 +107,49 @@ func (e *Engine) prepareChannel(r *Run, k *channel.Kernel) (prompt []byte, err e
 		k.WritePrompt(prompt, task),
 		k.WriteBudget(r.channelBudget()),
 	); err != nil {
-		return nil, fmt.Errorf("preparing the channel: %w", err)
+		return fmt.Errorf("preparing the channel: %w", err)
 	}
-	return prompt, nil
+	return nil
 }
 
-// session runs the author beside a watcher that answers its questions.
-func (e *Engine) session(ctx context.Context, r *Run, k *channel.Kernel, prompt []byte) (sandbox.Result, error) {
-	stop, err := e.watch(r, k)
-	if err != nil {
-		return sandbox.Result{}, err
-	}
-	defer stop()
-	command, err := r.Sandbox.Command(e.authorSpec(r), r.Command)
-	if err != nil {
-		return sandbox.Result{}, err
-	}
-	files, err := openSession(r, prompt)
-	if err != nil {
-		return sandbox.Result{}, err
-	}
-	defer files.close()
-	return command.Run(ctx, files.stdio(), sandbox.Limits{Walltime: r.LegTime.Duration})
+// endedFile says how the author of a leg ended. Without it the author did not end
+// by itself.
+const endedFile = "ended.json"
+
+// ending is what endedFile holds.
+type ending struct {
+	Status int    `json:"status"` // the exit status, as a shell has it
+	Cause  string `json:"cause"`  // what ended it
 }
 
-func (e *Engine) authorSpec(r *Run) sandbox.Spec {
-	return sandbox.Spec{
-		Workspace: r.Workspace,
-		Home:      r.path("home"),
-		Verbs:     e.Program.Verbs(),
-		Read:      r.Read,
-		Network:   r.Network,
-		Shim:      e.Program.Command("shim"),
-		Env: sandbox.Environment(e.Program.Verbs(), r.path("home"), append(slices.Clone(e.Author),
-			"OUTERLOOP_WORKSPACE="+r.Workspace,
-			"OUTERLOOP_RUN="+r.ID,
-			"OUTERLOOP_AGENT="+r.Agent,
-			"OUTERLOOP_LEG="+strconv.Itoa(r.Leg),
-			"OUTERLOOP_SESSION="+r.Session,
-		)...),
+// The causes of an author's end.
+const (
+	byItself   = "itself"
+	byWalltime = "walltime"
+	byKernel   = "kernel" // which was told to end, or died
+)
+
+func endingOf(r sandbox.Result) ending {
+	e := ending{Status: r.Code, Cause: byItself}
+	switch r.Cause {
+	case sandbox.Walltime:
+		e.Cause = byWalltime
+	case sandbox.Canceled:
+		e.Cause = byKernel
 	}
+	return e
 }
 
-// sessionFiles are an author's standard streams.
-type sessionFiles struct{ in, out, err *os.File }
-
-// openSession opens the streams. The prompt is read from a file, which ends
-// where it ends and can be read again by whoever looks; output of an earlier
-// attempt of the same leg is kept and added to.
-func openSession(r *Run, prompt []byte) (f sessionFiles, err error) {
-	if f.in, err = os.Open(r.legPath(r.Leg, "prompt.md")); err != nil {
-		return f, err
-	}
-	appendTo := func(name string) *os.File {
-		file, openErr := os.OpenFile(r.legPath(r.Leg, name), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-		err = errors.Join(err, openErr)
-		return file
-	}
-	f.out, f.err = appendTo("stdout"), appendTo("stderr")
+// checkWorkspace sees to it that the workspace is where it was when the run was
+// made. Another author's process may have put a link in its path since, if the
+// two trees overlap, and the kernel would work wherever that leads.
+func (r *Run) checkWorkspace() error {
+	now, err := filepath.EvalSymlinks(r.Workspace)
 	if err != nil {
-		f.close()
+		return fmt.Errorf("the workspace: %w", err)
 	}
-	return f, err
-}
-
-func (f sessionFiles) stdio() sandbox.Stdio { return sandbox.Stdio{In: f.in, Out: f.out, Err: f.err} }
-
-func (f sessionFiles) close() {
-	for _, file := range []*os.File{f.in, f.out, f.err} {
-		if file != nil {
-			file.Close()
-		}
+	if now != r.Workspace {
+		return fmt.Errorf("the workspace %s now leads to %s", r.Workspace, now)
 	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -26,8 +27,8 @@ type NewRun struct {
 }
 
 // New makes a run whose first leg waits to be started by the next tick. It
-// returns the run's id. What is wrong with the settings is an error before
-// anything is made.
+// returns the run's id. What is wrong with the settings is a *[SettingsError],
+// before anything is made.
 func New(root Root, n NewRun, now time.Time) (id string, err error) {
 	if n.ID == "" {
 		n.ID = "run-" + strings.ToLower(rand.Text()[:6])
@@ -36,28 +37,41 @@ func New(root Root, n NewRun, now time.Time) (id string, err error) {
 		n.Agent = n.ID
 	}
 	if err := n.check(root); err != nil {
-		return "", err
+		return "", &SettingsError{err}
 	}
-	dir := root.RunDir(n.ID)
-	// The record comes last: a directory without one is no run, and so is one
-	// that a crash has left on the way here.
-	if err := os.Mkdir(dir, 0o700); errors.Is(err, fs.ErrExist) {
-		return "", fmt.Errorf("there is a run %s already: choose another --run", n.ID)
-	} else if err != nil {
-		return "", fmt.Errorf("making the run: %w", err)
-	}
-	made := false
-	defer func() {
-		if !made {
-			os.RemoveAll(dir)
-		}
-	}()
 	if n.Workspace == "" {
-		n.Workspace = root.join("workspaces", n.ID)
+		n.Workspace = filepath.Join(root.real(), "workspaces", n.ID)
 		if err := os.MkdirAll(n.Workspace, 0o700); err != nil {
 			return "", fmt.Errorf("making the workspace: %w", err)
 		}
 	}
+	// A run is there with all that belongs to it, or not at all: it is made under
+	// a name that no run can have, and renamed.
+	temp, err := os.MkdirTemp(root.join("runs"), ".new-")
+	if err != nil {
+		return "", fmt.Errorf("making the run: %w", err)
+	}
+	defer os.RemoveAll(temp)
+	if err := n.fill(temp, now); err != nil {
+		return "", fmt.Errorf("making the run: %w", err)
+	}
+	// Onto a directory that is not empty nothing can be renamed.
+	if err := os.Rename(temp, root.RunDir(n.ID)); errors.Is(err, fs.ErrExist) {
+		return "", &SettingsError{fmt.Errorf("there is a run %s already: choose another --run", n.ID)}
+	} else if err != nil {
+		return "", fmt.Errorf("making the run: %w", err)
+	}
+	return n.ID, durable.SyncDir(root.join("runs"))
+}
+
+// SettingsError is a run that cannot be made as it was asked for.
+type SettingsError struct{ err error }
+
+func (e *SettingsError) Error() string { return e.err.Error() }
+func (e *SettingsError) Unwrap() error { return e.err }
+
+// fill puts everything that a new run has into its directory.
+func (n *NewRun) fill(dir string, now time.Time) error {
 	r := &Run{dir: dir, Record: Record{
 		Version:  recordVersion,
 		ID:       n.ID,
@@ -67,20 +81,18 @@ func New(root Root, n NewRun, now time.Time) (id string, err error) {
 		Session:  newUUID(),
 		Budget:   n.Budget,
 	}}
-	if err := errors.Join(durable.MkdirAll(r.path("legs")), durable.MkdirAll(r.path("home")), durable.MkdirAll(r.path("legs", "0"))); err != nil {
-		return "", fmt.Errorf("making the run: %w", err)
+	for _, sub := range []string{r.path("home"), r.legPath(0, "")} {
+		if err := durable.MkdirAll(sub); err != nil {
+			return err
+		}
 	}
 	if err := durable.WriteFile(r.path("task.md"), n.Prompt); err != nil {
-		return "", fmt.Errorf("making the run: %w", err)
+		return err
 	}
 	if err := durable.WriteFile(r.legPath(0, "prompt.md"), firstPrompt(&r.Record, n.Prompt)); err != nil {
-		return "", fmt.Errorf("making the run: %w", err)
+		return err
 	}
-	if err := r.save(); err != nil {
-		return "", err
-	}
-	made = true
-	return n.ID, durable.SyncDir(filepath.Dir(dir))
+	return r.save()
 }
 
 func (n *NewRun) check(root Root) error {
@@ -88,7 +100,7 @@ func (n *NewRun) check(root Root) error {
 		return err
 	}
 	switch {
-	case n.Agent == "" || len(n.Agent) > 64 || strings.ContainsFunc(n.Agent, unprintable):
+	case n.Agent == "" || utf8.RuneCountInString(n.Agent) > 64 || strings.ContainsFunc(n.Agent, unprintable):
 		return fmt.Errorf("the agent's name %q must be 1 to 64 printable characters", n.Agent)
 	case len(n.Command) == 0:
 		return errors.New("no author: give its command after --, as in: -- claude -p")
@@ -105,16 +117,26 @@ func (n *NewRun) check(root Root) error {
 	case n.CPUs < 1 || n.MemoryMB < 0 || n.GPUs < 0 || n.MaxGPUs < 0:
 		return errors.New("a task needs at least 1 CPU, and no negative amount of anything")
 	}
+	for _, text := range append(slices.Concat(n.Command, n.Read), n.Gate, n.Workspace, string(root)) {
+		// Records are JSON, which would change other bytes without a word.
+		if !utf8.ValidString(text) || strings.Contains(text, "\x00") {
+			return fmt.Errorf("%q is not valid UTF-8 text, and could not be kept as it is", text)
+		}
+	}
 	return n.checkPaths(root)
 }
 
 // checkPaths makes the paths absolute and refuses those that would show the
-// session what it must not see.
+// session what it must not see, or let it change what another one works in.
 func (n *NewRun) checkPaths(root Root) error {
-	for i, dir := range n.Read {
-		abs, err := existing(dir)
+	state := root.real()
+	for i, path := range n.Read {
+		abs, err := existing(path)
 		if err != nil {
 			return fmt.Errorf("--read: %w", err)
+		}
+		if under(abs, state) || under(state, abs) {
+			return fmt.Errorf("--read %s would show the author the state root %s", abs, state)
 		}
 		n.Read[i] = abs
 	}
@@ -125,15 +147,31 @@ func (n *NewRun) checkPaths(root Root) error {
 	if err != nil {
 		return fmt.Errorf("--workspace: %w", err)
 	}
-	state := string(root)
-	if resolved, err := filepath.EvalSymlinks(state); err == nil {
-		state = resolved
-	}
-	inside, workspaces := under(abs, state), under(abs, filepath.Join(state, "workspaces"))
-	if under(state, abs) || inside && !workspaces || abs == filepath.Join(state, "workspaces") {
+	workspaces := filepath.Join(state, "workspaces")
+	if under(state, abs) || under(abs, state) && !under(abs, workspaces) || abs == workspaces {
 		return fmt.Errorf("--workspace %s: the author must not see the state root %s; use a directory apart from it", abs, state)
 	}
 	n.Workspace = abs
+	return n.checkApart(root)
+}
+
+// checkApart refuses a workspace that overlaps that of a run which has not ended.
+// Its author could swap what lies above the other's for a link to anywhere.
+func (n *NewRun) checkApart(root Root) error {
+	ids, err := root.Runs()
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		other, err := loadRecord(root.RunDir(id), id)
+		if err != nil || other.State == Ended {
+			continue // a broken record is left alone, and its run does not move
+		}
+		if under(n.Workspace, other.Workspace) || under(other.Workspace, n.Workspace) {
+			return fmt.Errorf("--workspace %s overlaps with %s, where run %s works; end that run or use another directory",
+				n.Workspace, other.Workspace, id)
+		}
+	}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/outerloop-go/outerloop/channel"
@@ -53,7 +54,7 @@ func (e *Engine) park(ctx context.Context, r *Run, request channel.Sleep, frozen
 			if minutes == 0 {
 				minutes = r.GateMinutes
 			}
-			s.Gate = &Gate{minutes, e.intend()}
+			s.Gate = &Gate{Minutes: minutes, Job: e.intend()}
 			if at := now.Add(patience + time.Duration(minutes)*time.Minute); at.After(s.Deadline) {
 				s.Deadline = at
 			}
@@ -65,7 +66,7 @@ func (e *Engine) park(ctx context.Context, r *Run, request channel.Sleep, frozen
 	}
 	r.State = Parking
 	r.Leg++
-	r.Attempts = 0
+	r.Attempts, r.LastError = 0, ""
 	r.Wake = e.intend()
 	if err := r.save(); err != nil {
 		return err
@@ -171,13 +172,16 @@ func (e *Engine) jobSpec(r *Run, kind, name, dir string, minutes int) slurm.JobS
 		Command:  e.Program.Command("job", "--root", e.Root.Path(), "--dir", dir),
 		Dir:      r.dir,
 		Env:      e.Env,
-		Output:   r.path("jobs.log"),
+		Output:   pattern(r.path("jobs.log")),
 		Minutes:  minutes,
 		CPUs:     r.CPUs,
 		MemoryMB: r.MemoryMB,
 		GPUs:     r.GPUs,
 	}
 }
+
+// pattern makes a filename pattern, see [slurm.JobSpec], of a path that is none.
+func pattern(path string) string { return strings.ReplaceAll(path, "%", "%%") }
 
 // legSlack is what a leg's process has beyond its author's walltime to deliver
 // results before, and to seal and submit after.
@@ -195,7 +199,7 @@ func (e *Engine) wakeSpec(r *Run) slurm.JobSpec {
 		Command: e.Program.Command("leg", "--root", e.Root.Path(), "--run", r.ID, "--leg", strconv.Itoa(r.Leg)),
 		Dir:     r.dir,
 		Env:     slices.Concat(e.Env, e.Author),
-		Output:  r.path("kernel.log"),
+		Output:  pattern(r.path("kernel.log")),
 		Minutes: r.LegTime.minutes() + legSlack,
 	}
 	if r.Sleep != nil && e.Now().Before(r.Sleep.Deadline) {

@@ -27,6 +27,8 @@ type scheduler struct {
 	faults map[int]fault // by the number of the call to Submit, from 1
 	calls  int
 	blind  bool // Find and Outcomes fail
+
+	cancelled []string
 }
 
 type fault int
@@ -77,7 +79,10 @@ func (s *scheduler) Outcomes(context.Context, []string) (map[string]slurm.Outcom
 	return s.over, nil
 }
 
-func (s *scheduler) Cancel(context.Context, ...string) error { return nil }
+func (s *scheduler) Cancel(_ context.Context, ids ...string) error {
+	s.cancelled = append(s.cancelled, ids...)
+	return nil
+}
 
 func (s *scheduler) Nodes(context.Context, string) (map[string]int, error) {
 	return nil, slurm.ErrUnsupported
@@ -157,7 +162,7 @@ func (b *bench) sleep(t *testing.T, launches ...string) error {
 	if err := r.save(); err != nil {
 		t.Fatal(err)
 	}
-	return b.finishLeg(t.Context(), r, k, sandbox.Result{})
+	return b.finishLeg(t.Context(), r, k, ending{Cause: byItself})
 }
 
 func (b *bench) open(t *testing.T) *Run {
@@ -195,6 +200,7 @@ func TestLostAnswersSubmitNothingTwice(t *testing.T) {
 				t.Errorf("call %d, fault %d: a blind tick: %v, %d submissions", call, f, broken, b.sched.calls-before)
 			}
 			b.sched.blind = false
+			b.Now = func() time.Time { return time.Now().Add(time.Hour) } // the pause is over
 			if broken := b.pass(t); len(broken) != 0 {
 				t.Errorf("call %d, fault %d: %v", call, f, broken)
 			}

@@ -4,16 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"time"
 
 	"github.com/outerloop-go/outerloop/channel"
 	"github.com/outerloop-go/outerloop/internal/runner"
-	"github.com/outerloop-go/outerloop/internal/sandbox"
 )
-
-// maxAttempts is how often one leg is started that comes to nothing.
-const maxAttempts = 3
 
 // Summary is what a pass found.
 type Summary struct {
@@ -76,9 +72,11 @@ func (e *Engine) due(rec *Record, live map[string]bool) bool {
 	if endRequested(e.Root.RunDir(rec.ID)) {
 		return true
 	}
+	if e.Now().Before(rec.NotBefore) {
+		return false
+	}
 	waits := rec.State == Ready || rec.State == Parked
-	late := rec.State == Parked && rec.Sleep != nil && e.Now().After(rec.Sleep.Deadline)
-	return !waits || late || !live[rec.Wake.ID]
+	return !waits || e.late(rec) || !live[rec.Wake.ID]
 }
 
 // move takes a run one step on, if it needs one.
@@ -91,9 +89,14 @@ func (e *Engine) move(ctx context.Context, id string, live map[string]bool) erro
 	if r.ending() {
 		return e.endRun(ctx, r)
 	}
+	if e.Now().Before(r.NotBefore) {
+		return nil
+	}
 	switch r.State {
 	case Running, Parking:
-		return e.takeOn(ctx, r)
+		if err := e.takeOn(ctx, r); err != nil {
+			return errors.Join(err, e.trouble(ctx, r, err))
+		}
 	case Ready, Parked:
 		return e.startLeg(ctx, r, live)
 	}
@@ -110,31 +113,23 @@ func (e *Engine) takeOn(ctx context.Context, r *Run) error {
 	// Its job may still be there, waiting to be started again; it may also be
 	// what this process runs as.
 	if r.Wake.ID != "" && r.Wake.ID != e.Job {
-		if err := e.Backend.Cancel(ctx, r.Wake.ID); err != nil {
+		if err := e.cancel(ctx, r.Wake.ID); err != nil {
 			return err
 		}
+	}
+	if err := r.checkWorkspace(); err != nil {
+		return err
 	}
 	k, err := channel.CreateKernel(r.Workspace)
 	if err != nil {
 		return err
 	}
 	defer k.Close()
-	// Without the author's own end on record it did not end by itself.
-	result := sandbox.Result{Cause: sandbox.Canceled}
-	if err := readJSON(r.legPath(r.Leg, "ended.json"), &result); err != nil && !os.IsNotExist(err) {
+	how := ending{Cause: byKernel}
+	if err := readJSON(r.legPath(r.Leg, endedFile), &how); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return e.finishLeg(ctx, r, k, result)
-}
-
-// retryLeg lets the leg start once more, with the same prompt, unless that has
-// been tried often enough.
-func (e *Engine) retryLeg(r *Run, why string) error {
-	attempts := r.Attempts + 1
-	if attempts >= maxAttempts {
-		return r.end(Stuck, e.Now().UTC(), "leg %d was started %d times and came to nothing; the last time %s", r.Leg, attempts, why)
-	}
-	return r.ready(r.Leg, attempts)
+	return e.finishLeg(ctx, r, k, how)
 }
 
 // wakeGrace is how long a job that was just submitted may be missing from the
@@ -142,28 +137,35 @@ func (e *Engine) retryLeg(r *Run, why string) error {
 // older than the job.
 const wakeGrace = 10 * time.Second
 
+// late says that a run still waits behind jobs that are past their time. A wake
+// that was made after the deadline waits for nothing, and is left to come.
+func (e *Engine) late(rec *Record) bool {
+	return rec.State == Parked && rec.Sleep != nil &&
+		e.Now().After(rec.Sleep.Deadline) && rec.Wake.At.Before(rec.Sleep.Deadline)
+}
+
 // startLeg submits the job that starts the run's next leg, if there is none.
 func (e *Engine) startLeg(ctx context.Context, r *Run, live map[string]bool) error {
-	late := r.State == Parked && e.Now().After(r.Sleep.Deadline)
+	late := e.late(&r.Record)
 	if live[r.Wake.ID] && !late {
 		return nil
 	}
 	if r.Wake.ID != "" {
 		gone, err := e.wakeGone(ctx, r)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case late:
+			if err := e.cancel(ctx, r.Wake.ID); err != nil {
+				return err
+			}
+			r.Wake = Submission{}
+		case !gone:
+			return nil
+		default:
+			// It ended without a word of its own: it was cancelled, or killed.
+			return e.trouble(ctx, r, errWakeGone)
 		}
-		if !gone && late {
-			// It waits behind jobs that are past their time.
-			err = e.Backend.Cancel(ctx, r.Wake.ID)
-		}
-		if err != nil || !gone && !late {
-			return err
-		}
-		if r.Attempts++; r.Attempts > maxAttempts {
-			return r.end(Stuck, e.Now().UTC(), "leg %d could not be started %d times; see kernel.log", r.Leg, maxAttempts)
-		}
-		r.Wake = Submission{}
 	}
 	fresh := r.Wake.Token == ""
 	if fresh {
@@ -176,10 +178,12 @@ func (e *Engine) startLeg(ctx context.Context, r *Run, live map[string]bool) err
 		return fmt.Errorf("submitting leg %d of %s: %w", r.Leg, r.ID, err)
 	}
 	if r.Wake.Refused != "" {
-		return r.end(Stuck, e.Now().UTC(), "the scheduler refused leg %d: %s", r.Leg, r.Wake.Refused)
+		return e.abandon(ctx, r, Stuck, "the scheduler refused leg %d: %s", r.Leg, r.Wake.Refused)
 	}
 	return r.save()
 }
+
+var errWakeGone = errors.New("the job that was to start it is gone, and did not")
 
 // wakeGone says whether the job that was to start the leg is over without
 // having done so. Only an answer of the backend says that; that it is missing
@@ -188,7 +192,7 @@ func (e *Engine) wakeGone(ctx context.Context, r *Run) (bool, error) {
 	if e.Now().Sub(r.Wake.At) < wakeGrace {
 		return false, nil
 	}
-	outcomes, err := e.Backend.Outcomes(ctx, []string{r.Wake.ID})
+	outcomes, err := e.outcomes(ctx, []string{r.Wake.ID})
 	if err != nil {
 		return false, fmt.Errorf("asking for the wake of %s: %w", r.ID, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/outerloop-go/outerloop/internal/durable"
 )
@@ -32,20 +33,21 @@ const (
 // directory verbs into the state root, unless that copy is there already.
 func InstallProgram(root Root, executable, verbs string) (Program, error) {
 	bin := root.join("bin")
-	// A process that runs from a copy hands on the same copy.
-	if filepath.Dir(filepath.Dir(executable)) == bin {
-		return Program{filepath.Dir(executable)}, nil
+	// A process that runs from a copy hands on the same copy. The executable's path
+	// has no links in it, the state root's may.
+	if real, err := filepath.EvalSymlinks(bin); err == nil && filepath.Dir(filepath.Dir(executable)) == real {
+		return Program{filepath.Join(bin, filepath.Base(filepath.Dir(executable)))}, nil
 	}
-	found, err := filepath.Glob(filepath.Join(verbs, "syscall-*"))
+	found, err := verbPrograms(verbs)
 	if err != nil {
-		return Program{}, err
+		return Program{}, fmt.Errorf("looking for the syscall programs: %w", err)
 	}
 	if len(found) == 0 {
 		return Program{}, fmt.Errorf("no syscall-* programs in %s: an author could ask for nothing; name their directory with --verbs", verbs)
 	}
 	files := []programFile{{from: executable, to: programName}}
-	for _, path := range found {
-		files = append(files, programFile{from: path, to: filepath.Join(verbsDir, filepath.Base(path))})
+	for _, name := range found {
+		files = append(files, programFile{from: filepath.Join(verbs, name), to: filepath.Join(verbsDir, name)})
 	}
 	hash, err := hashFiles(files)
 	if err != nil {
@@ -59,6 +61,21 @@ func InstallProgram(root Root, executable, verbs string) (Program, error) {
 		return Program{}, fmt.Errorf("copying the programs into the state root: %w", err)
 	}
 	return p, nil
+}
+
+// verbPrograms are the names of the verb programs in a directory, in order.
+func verbPrograms(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "syscall-") {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
 }
 
 // programFile is one file of the copy.
@@ -162,7 +179,7 @@ func (p Program) Command(args ...string) []string {
 func JobEnvironment(getenv func(string) string) []string {
 	env := []string{"LANG=C.UTF-8"}
 	for _, key := range []string{"PATH", "HOME", "USER", "TMPDIR", "TZ", "SLURM_CONF"} {
-		if v := getenv(key); v != "" && !strings.Contains(v, "\x00") {
+		if v := getenv(key); v != "" && utf8.ValidString(v) {
 			env = append(env, key+"="+v)
 		}
 	}

@@ -63,8 +63,11 @@ func wakePrompt(rec *Record, g *gathered, deliveries map[*job][]delivery) []byte
 }
 
 func gateVerdict(gate *job) string {
-	if gate.succeeded() {
+	switch {
+	case gate.succeeded():
 		return "The gate let it through (exit 0)."
+	case !gate.measured():
+		return fmt.Sprintf("It could not be measured: %s. This sleep is not charged; submit again.", outcomeWords(gate))
 	}
 	return fmt.Sprintf("The gate did not let it through: %s. Read what it printed, go on, and submit again if you can do better.", outcomeWords(gate))
 }

@@ -50,10 +50,12 @@ type Record struct {
 	Budget  Budget `json:"budget"`  // what is left
 	Sleeps  int    `json:"sleeps"`  // how many there were
 
-	Wake     Submission `json:"wake"`               // the job that starts Leg
-	Attempts int        `json:"attempts,omitempty"` // of this leg, that came to nothing
-	Refusals int        `json:"refusals,omitempty"` // requests in a row that were refused
-	Sleep    *Sleep     `json:"sleep,omitempty"`    // whose jobs are out, or going in
+	Wake      Submission `json:"wake"`                 // the job that starts Leg
+	Attempts  int        `json:"attempts,omitempty"`   // of the present step, in a row, that failed
+	NotBefore time.Time  `json:"not_before,omitzero"`  // when it is to be taken again
+	LastError string     `json:"last_error,omitempty"` // why the last one failed
+	Refusals  int        `json:"refusals,omitempty"`   // requests in a row that were refused
+	Sleep     *Sleep     `json:"sleep,omitempty"`      // whose jobs are out, or going in
 
 	Outcome Outcome    `json:"outcome,omitempty"`
 	Reason  string     `json:"reason,omitempty"`
@@ -132,6 +134,7 @@ type Launch struct {
 // Gate is the measurement of a submit.
 type Gate struct {
 	Minutes int        `json:"minutes"`
+	Attempt int        `json:"attempt,omitempty"` // counted from 0
 	Job     Submission `json:"job"`
 }
 

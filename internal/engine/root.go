@@ -64,6 +64,14 @@ func (r Root) join(parts ...string) string {
 	return filepath.Join(append([]string{string(r)}, parts...)...)
 }
 
+// real is the state root's path without links, as far as it can be had.
+func (r Root) real() string {
+	if real, err := filepath.EvalSymlinks(string(r)); err == nil {
+		return real
+	}
+	return string(r)
+}
+
 // Path is the state root's path.
 func (r Root) Path() string { return string(r) }
 

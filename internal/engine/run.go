@@ -66,7 +66,7 @@ func loadRecord(dir, id string) (Record, error) {
 			id, version.Version, recordVersion)
 	}
 	var rec Record
-	if err := readJSON(path, &rec); err != nil {
+	if err := decode(raw, &rec); err != nil {
 		return Record{}, fmt.Errorf("the record of run %s: %w", id, err)
 	}
 	if rec.ID != id {
@@ -119,6 +119,9 @@ func (r *Run) ready(leg, attempts int) error {
 	r.Leg = leg
 	r.Wake = Submission{}
 	r.Attempts = attempts
+	if attempts == 0 {
+		r.NotBefore, r.LastError = time.Time{}, ""
+	}
 	r.Sleep = nil
 	return r.save()
 }

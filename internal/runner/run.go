@@ -17,8 +17,9 @@ import (
 )
 
 // Grace is the time a command has between SIGTERM and SIGKILL. It is less than
-// the ten seconds after which the local backend kills the runner itself, and
-// than Slurm's KillWait (30 s), so that its artifacts can still be brought out.
+// the 30 seconds after which the scheduler kills the runner itself (Slurm's
+// KillWait, and what the local backend is given), so that its artifacts can still
+// be brought out.
 const Grace = 5 * time.Second
 
 // terminated is the status of a runner whose command was ended from outside.
@@ -74,7 +75,7 @@ func (r *Runner) Run(ctx context.Context, launchDir string, a Allocation) (exit 
 		explain(dir, err)
 		return 1, err
 	}
-	if err := writeExitCode(dir, res.Code); err != nil {
+	if err := patiently(ctx, log, func() error { return writeExitCode(dir, res.Code) }); err != nil {
 		return 1, err
 	}
 	return res.Code, nil
@@ -120,10 +121,28 @@ func (r *Runner) run(ctx context.Context, launchDir, dir string, a Allocation) (
 	if err != nil {
 		return res, err
 	}
-	if err := bringOut(tree, jobDir, job.Artifacts); err != nil {
+	if err := patiently(ctx, r.Log, func() error { return bringOut(tree, jobDir, job.Artifacts) }); err != nil {
 		return res, fmt.Errorf("bring artifacts out: %w", err)
 	}
 	return res, nil
+}
+
+// patiently repeats what failed, since a disk may be full for a moment only and
+// the command's hours of work are done: once a second for a minute, or until the
+// scheduler wants the job to end.
+func patiently(ctx context.Context, log *slog.Logger, do func() error) error {
+	const tries = 60
+	for n := 1; ; n++ {
+		err := do()
+		if err == nil || n == tries || ctx.Err() != nil {
+			return err
+		}
+		log.Warn("writing the job's result failed; trying again", "err", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 func (r *Runner) materialize(ctx context.Context, job Job, into *dirfd.Dir) error {

@@ -85,7 +85,7 @@ func (p *process) give(content string) error {
 func (p *process) start(c *Command) (err error) {
 	closeInherited()
 	p.child, err = os.StartProcess(c.program, c.argv, &os.ProcAttr{
-		Dir: c.dir, Env: c.env, Files: p.files, Sys: sysProcAttr(),
+		Dir: c.dir, Env: c.env, Files: p.files, Sys: sysProcAttr(c.bwrap),
 	})
 	if err != nil {
 		return err

@@ -12,10 +12,12 @@ import (
 // openFiles lists the descriptors of the process that reads it.
 const openFiles = "/proc/self/fd"
 
-// sysProcAttr makes a session without a terminal, hence a group of its own, and
-// ties the child's life to ours.
-func sysProcAttr() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+// sysProcAttr makes a group of its own and ties the child's life to ours. What is
+// in bwrap gets a session without a terminal besides. What is in nothing stays in
+// the session of its caller, a job of the scheduler without a terminal either: by
+// that the scheduler finds what is left when the caller was killed.
+func sysProcAttr(bwrap bool) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: bwrap, Setpgid: !bwrap, Pdeathsig: syscall.SIGKILL}
 }
 
 // waitNoReap returns when the child has ended, and leaves it a zombie.

@@ -9,8 +9,8 @@ import (
 
 const openFiles = "/dev/fd"
 
-// sysProcAttr makes a session. Nothing ties the child's life to ours here.
-func sysProcAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+// sysProcAttr makes a group of its own. Nothing ties the child's life to ours here.
+func sysProcAttr(bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 func waitNoReap(int) error { return errors.ErrUnsupported }
 

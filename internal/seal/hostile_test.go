@@ -24,12 +24,16 @@ func TestNothingOfTheWorkspaceRuns(t *testing.T) {
 	command, silent := r.canary()
 	for _, dir := range []string{"", "nested"} {
 		r.author(dir, "init", "-q")
-		for _, hook := range []string{"pre-commit", "post-commit", "post-index-change", "reference-transaction",
-			"post-checkout", "post-update", "pre-auto-gc", "fsmonitor-watchman", "proc-receive", "update"} {
+		for _, hook := range []string{
+			"pre-commit", "post-commit", "post-index-change", "reference-transaction",
+			"post-checkout", "post-update", "pre-auto-gc", "fsmonitor-watchman", "proc-receive", "update",
+		} {
 			tree{hook: "exec:#!/bin/sh\n" + command + "\n"}.make(t, filepath.Join(r.workspace, dir, ".git/hooks"))
 		}
-		for _, key := range []string{"core.fsmonitor", "filter.evil.clean", "filter.evil.smudge", "filter.evil.process",
-			"diff.evil.textconv", "diff.external", "core.pager", "core.editor", "core.sshCommand", "credential.helper"} {
+		for _, key := range []string{
+			"core.fsmonitor", "filter.evil.clean", "filter.evil.smudge", "filter.evil.process",
+			"diff.evil.textconv", "diff.external", "core.pager", "core.editor", "core.sshCommand", "credential.helper",
+		} {
 			r.author(dir, "config", key, command)
 		}
 		for _, verb := range []string{"check-ignore", "fast-import", "cat-file", "ls-tree", "for-each-ref"} {

@@ -22,16 +22,31 @@ func TestLimits(t *testing.T) {
 		limits  Limits
 		want    string
 	}{
-		"files": {many("data/raw", 11, 0), Limits{Files: 10},
-			"the workspace holds 11 files, more than the 10 that a seal may hold; most of it in data/raw/ (11 files). " + cureIgnore},
-		"bytes": {many("out put", 11, 1000), Limits{TotalBytes: 10000},
-			`the workspace holds 10.74 KiB, more than the 9.766 KiB that a seal may hold; most of it in "out put/" (10.74 KiB). ` + cureIgnore},
-		"one file": {tree{"a/new\nline": "12345"}, Limits{FileBytes: 4},
-			`the file "a/new\nline" has 5 bytes, more than the 4 bytes that a file in a seal may have. ` + cureIgnore},
-		"entries": {many("d", 11, 0), Limits{Entries: 10},
-			"the workspace has more than 10 names to look at; most of it in d/ (9 names). Ignore the directory itself in .gitignore, not the files in it, or delete it."},
-		"depth": {tree{"a/b/c/f": ""}, Limits{Depth: 2},
-			"the directory a/b/c/ lies deeper than the 2 levels that a seal may have. " + cureFlatten},
+		"files": {
+			many("data/raw", 11, 0),
+			Limits{Files: 10},
+			"the workspace holds 11 files, more than the 10 that a seal may hold; most of it in data/raw/ (11 files). " + cureIgnore,
+		},
+		"bytes": {
+			many("out put", 11, 1000),
+			Limits{TotalBytes: 10000},
+			`the workspace holds 10.74 KiB, more than the 9.766 KiB that a seal may hold; most of it in "out put/" (10.74 KiB). ` + cureIgnore,
+		},
+		"one file": {
+			tree{"a/new\nline": "12345"},
+			Limits{FileBytes: 4},
+			`the file "a/new\nline" has 5 bytes, more than the 4 bytes that a file in a seal may have. ` + cureIgnore,
+		},
+		"entries": {
+			many("d", 11, 0),
+			Limits{Entries: 10},
+			"the workspace has more than 10 names to look at; most of it in d/ (9 names). Ignore the directory itself in .gitignore, not the files in it, or delete it.",
+		},
+		"depth": {
+			tree{"a/b/c/f": ""},
+			Limits{Depth: 2},
+			"the directory a/b/c/ lies deeper than the 2 levels that a seal may have. " + cureFlatten,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

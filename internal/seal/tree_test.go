@@ -145,8 +145,10 @@ func (r *rig) canary() (command string, silent func()) {
 // author runs git as the author would, in a directory of the workspace.
 func (r *rig) author(dir string, args ...string) {
 	r.Helper()
-	cmd := exec.Command("git", append([]string{"-C", filepath.Join(r.workspace, dir),
-		"-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"}, args...)...)
+	cmd := exec.Command("git", append([]string{
+		"-C", filepath.Join(r.workspace, dir),
+		"-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main",
+	}, args...)...)
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		r.Fatalf("git %v: %v\n%s", args, err, out)

@@ -30,7 +30,7 @@ func runEnd(ctx context.Context, c *call, args []string) error {
 	if err != nil {
 		return err
 	}
-	e, err := c.engine(root, "", c.log())
+	e, err := c.onlooker(root)
 	if err != nil {
 		return err
 	}

@@ -84,8 +84,11 @@ func runNew(ctx context.Context, c *call, args []string) error {
 		return err
 	}
 	id, err := engine.New(root, n, time.Now())
-	if err != nil {
+	if _, ok := errors.AsType[*engine.SettingsError](err); ok {
 		return wrong("outerloop-tick new --help lists the flags", "%w", err)
+	}
+	if err != nil {
+		return err
 	}
 	fmt.Fprintln(c.Stdout, id)
 	return nil

@@ -51,6 +51,20 @@ func (c *call) engine(root engine.Root, verbs string, log *slog.Logger) (*engine
 	if err != nil {
 		return nil, err
 	}
+	return c.engineOf(root, program, log)
+}
+
+// onlooker is an engine for those who start nothing: it needs no verbs, and leaves
+// the state root's programs as they are.
+func (c *call) onlooker(root engine.Root) (*engine.Engine, error) {
+	self, err := c.self()
+	if err != nil {
+		return nil, err
+	}
+	return c.engineOf(root, engine.ProgramIn(filepath.Dir(self)), c.log())
+}
+
+func (c *call) engineOf(root engine.Root, program engine.Program, log *slog.Logger) (*engine.Engine, error) {
 	compute, _, err := readCompute(root)
 	if err != nil {
 		return nil, err

@@ -121,7 +121,7 @@ func cadence(v settings.Value) (time.Duration, error) {
 
 func (c *call) startLocal(ctx context.Context, p startPlan, verbs string, dryRun bool) error {
 	if dryRun {
-		fmt.Fprintln(c.Stdout, "outerloop-tick", channel.Quote([]string{"--root", p.root, "--loop"}))
+		fmt.Fprintln(c.Stdout, channel.Quote([]string{"outerloop-tick", "--root", p.root, "--loop"}))
 		return nil
 	}
 	root, err := engine.CreateRoot(p.root)
@@ -155,7 +155,7 @@ func residentSpec(root engine.Root, program engine.Program, env []string, p star
 			"--minutes", strconv.Itoa(p.resident), "--cadence", p.cadence.String()),
 		Dir:       root.Path(),
 		Env:       env,
-		Output:    filepath.Join(root.Path(), logsDir, "resident.log"),
+		Output:    strings.ReplaceAll(filepath.Join(root.Path(), logsDir, "resident.log"), "%", "%%"),
 		Minutes:   p.resident,
 		CPUs:      1,
 		Account:   p.compute.Account,

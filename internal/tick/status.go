@@ -18,7 +18,7 @@ func statusCommand() command {
 		name: "status", use: "[--root DIR] [--json | --watch]",
 		what: "show how every run stands",
 		detail: strings.TrimSpace(`
-Shows how every run of the state root stands. It changes nothing.
+Shows how every run of the state root stands. It changes no run.
 
 Examples:
   outerloop-tick status
@@ -42,7 +42,7 @@ func runStatus(ctx context.Context, c *call, args []string) error {
 	if err != nil {
 		return err
 	}
-	e, err := c.engine(root, "", c.log())
+	e, err := c.onlooker(root)
 	if err != nil {
 		return err
 	}

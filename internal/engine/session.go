@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/outerloop-go/outerloop/channel"
+	"github.com/outerloop-go/outerloop/internal/sandbox"
+)
+
+// session runs the author beside a watcher that answers its questions.
+func (e *Engine) session(ctx context.Context, r *Run, k *channel.Kernel) (sandbox.Result, error) {
+	stop, err := e.watch(r, k)
+	if err != nil {
+		return sandbox.Result{}, err
+	}
+	defer stop()
+	command, err := r.Sandbox.Command(e.authorSpec(r), r.Command)
+	if err != nil {
+		return sandbox.Result{}, err
+	}
+	files, err := openSession(r)
+	if err != nil {
+		return sandbox.Result{}, err
+	}
+	defer files.close()
+	return command.Run(ctx, files.stdio(), sandbox.Limits{Walltime: r.LegTime.Duration})
+}
+
+func (e *Engine) authorSpec(r *Run) sandbox.Spec {
+	return sandbox.Spec{
+		Workspace: r.Workspace,
+		Home:      r.path("home"),
+		Verbs:     e.Program.Verbs(),
+		Read:      r.Read,
+		Network:   r.Network,
+		Shim:      e.Program.Command("shim"),
+		Env: sandbox.Environment(e.Program.Verbs(), r.path("home"), append(slices.Clone(e.Author),
+			"OUTERLOOP_WORKSPACE="+r.Workspace,
+			"OUTERLOOP_RUN="+r.ID,
+			"OUTERLOOP_AGENT="+r.Agent,
+			"OUTERLOOP_LEG="+strconv.Itoa(r.Leg),
+			"OUTERLOOP_SESSION="+r.Session,
+		)...),
+	}
+}
+
+// sessionFiles are an author's standard streams.
+type sessionFiles struct{ in, out, err *os.File }
+
+// openSession opens the streams. The prompt is read from a file, which ends
+// where it ends and can be read again by whoever looks; output of an earlier
+// attempt of the same leg is kept and added to.
+func openSession(r *Run) (f sessionFiles, err error) {
+	if f.in, err = os.Open(r.legPath(r.Leg, "prompt.md")); err != nil {
+		return f, err
+	}
+	appendTo := func(name string) *os.File {
+		file, openErr := os.OpenFile(r.legPath(r.Leg, name), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+		err = errors.Join(err, openErr)
+		return file
+	}
+	f.out, f.err = appendTo("stdout"), appendTo("stderr")
+	if err != nil {
+		f.close()
+	}
+	return f, err
+}
+
+func (f sessionFiles) stdio() sandbox.Stdio { return sandbox.Stdio{In: f.in, Out: f.out, Err: f.err} }
+
+func (f sessionFiles) close() {
+	for _, file := range []*os.File{f.in, f.out, f.err} {
+		if file != nil {
+			file.Close()
+		}
+	}
+}

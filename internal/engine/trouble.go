@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// A step of a run can fail for reasons that pass: a disk is full, a filesystem is
+// away, a process was killed. It is taken again, after a pause that grows, and a
+// step that has failed often enough ends the run as stuck, with the reason. The
+// scheduler's own troubles never do: a cluster may be down for a day.
+
+// maxAttempts is how often a step is taken that fails.
+const maxAttempts = 6
+
+// pauseAfter is how long a run is left alone after its n-th failure in a row. The
+// first one is a process that was killed, more often than not.
+func pauseAfter(n int) time.Duration {
+	pauses := [...]time.Duration{0, 0, 10 * time.Second, time.Minute, 10 * time.Minute, time.Hour}
+	return pauses[min(n, len(pauses)-1)]
+}
+
+// trouble keeps why a step failed, and when it is to be taken again. The state
+// stays, so that it is the same step. It returns an error only where even that
+// could not be saved.
+func (e *Engine) trouble(ctx context.Context, r *Run, why error) error {
+	if r.State == Ended {
+		return nil
+	}
+	// Whatever process wanted to take the step, another one will.
+	if r.State == Ready || r.State == Parked {
+		r.Wake = Submission{}
+	}
+	r.LastError = why.Error()
+	if _, ok := errors.AsType[*schedulerError](why); ok {
+		r.NotBefore = e.Now().UTC().Add(schedulerPause)
+		return r.save()
+	}
+	r.Attempts++
+	e.Log.Error("a step failed", "run", r.ID, "leg", r.Leg, "state", r.State, "attempt", r.Attempts, "error", why)
+	if r.Attempts >= maxAttempts {
+		return e.abandon(ctx, r, Stuck, "leg %d came to nothing %d times; the last time: %v", r.Leg, r.Attempts, why)
+	}
+	r.NotBefore = e.Now().UTC().Add(pauseAfter(r.Attempts))
+	return r.save()
+}
+
+// schedulerPause is how long a run waits that the scheduler would not answer for.
+const schedulerPause = 5 * time.Second
+
+// schedulerError says that the scheduler could not be asked. Nothing follows from
+// it about any job.
+type schedulerError struct{ err error }
+
+func (e *schedulerError) Error() string { return "the scheduler: " + e.err.Error() }
+func (e *schedulerError) Unwrap() error { return e.err }
+
+// retryLeg lets a leg start once more, with the same prompt, whose author was
+// ended by somebody else than itself, unless that has happened too often.
+func (e *Engine) retryLeg(ctx context.Context, r *Run) error {
+	attempts := r.Attempts + 1
+	if attempts >= maxAttempts {
+		return e.abandon(ctx, r, Stuck, "leg %d was ended %d times before its author had committed a request", r.Leg, attempts)
+	}
+	r.NotBefore = e.Now().UTC().Add(pauseAfter(attempts))
+	return r.ready(r.Leg, attempts)
+}
+
+// abandon ends a run that may have jobs in the queue.
+func (e *Engine) abandon(ctx context.Context, r *Run, outcome Outcome, reason string, args ...any) error {
+	if err := e.cancelSleep(ctx, r); err != nil {
+		return err
+	}
+	return r.end(outcome, e.Now().UTC(), reason, args...)
+}
