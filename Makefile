@@ -13,7 +13,7 @@ PORTABLE = ./channel/... ./ledger/... ./slurm/... ./watcher/... \
 
 export GO GOTOOL GOBUILD PORTABLE
 
-.PHONY: help build demo test bench sizes lint fmt cross clean
+.PHONY: help build demo slurm-demo test bench sizes lint fmt cross clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 8
@@ -25,8 +25,13 @@ build: ## build the programs into bin/, static and reproducible
 demo: build ## run a real piece of research on this machine, in about half a minute
 	@sh examples/sweep/demo.sh $(BIN)
 
+slurm-demo: build ## the same on a real Slurm cluster that exists only for that; needs root on Debian
+	@sh scripts/deps.sh git bwrap sbatch slurmdbd munged mariadbd
+	$(GO) run ./internal/slurmtest/cmd/slurmrig --accounting -- \
+		env DEMO_FLAGS='--account research --memory 2000' sh examples/sweep/demo.sh $(BIN)
+
 test: ## install what the tests call where that is possible, then run them all
-	@sh scripts/deps.sh git bwrap strace cc
+	@sh scripts/deps.sh git bwrap strace cc python3 sbatch slurmdbd munged mariadbd
 	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) ./...
 
 bench: sizes ## measure: sizes of the programs, then the Go benchmarks

@@ -64,6 +64,7 @@ func (s *Session) Staged() (Staged, error) {
 		if l.Array == 0 {
 			l.Array = 1
 		}
+		l.Artifacts = orEmpty(l.Artifacts)
 	}
 	return staged, nil
 }

@@ -33,8 +33,10 @@ func TestTerminal(t *testing.T) {
 		}
 	}
 	// Slurm's other states, and what is none: nothing unknown ends a run.
-	for _, s := range []State{Pending, Running, Completing, "CONFIGURING", "SUSPENDED", "REQUEUED", "REQUEUE_HOLD",
-		"RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED", "SPECIAL_EXIT", "RESV_DEL_HOLD", "", "UNKNOWN", "completed", "OUT_OF_ME"} {
+	for _, s := range []State{
+		Pending, Running, Completing, "CONFIGURING", "SUSPENDED", "REQUEUED", "REQUEUE_HOLD",
+		"RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED", "SPECIAL_EXIT", "RESV_DEL_HOLD", "", "UNKNOWN", "completed", "OUT_OF_ME",
+	} {
 		if s.Terminal() {
 			t.Errorf("%q is terminal", s)
 		}

@@ -114,6 +114,11 @@ func TestAccountingStopped(t *testing.T) {
 	old := r.submit(forgotten)
 	r.ended(old)
 	r.inAccounting(old)
+	r.eventually("accounting knows the token", func() bool { // it gets it later than the end
+		found, err := r.accountToken(t.Context(), forgotten.Token)
+		r.must(err)
+		return found == old
+	})
 	r.must(r.cluster.LoseMemory(t.Context()))
 	r.forget()
 	if o := r.outcome(old); o.State != Failed || o.ExitCode == nil || *o.ExitCode != 6 {

@@ -167,7 +167,7 @@ func TestStagingTogether(t *testing.T) {
 	// What a peer stages leaves out what is empty.
 	stage := func() {
 		cmd := peer("stage")
-		cmd.Stdin = strings.NewReader(`{"launches":[{"name":"theirs","command":"echo 'ä' > x","artifacts":[],"array":3}],"note":"vor\ud83d\ude00"}`)
+		cmd.Stdin = strings.NewReader(`{"launches":[{"name":"theirs","command":"echo 'ä' > x","array":3}],"note":"vor\ud83d\ude00"}`)
 		output(t, cmd)
 		output(t, call("launch", "--name", "ours", "--artifact", "out/m.json", "--why", "größer?", "--", "sh", "-c", `echo "a b" && exit`))
 		output(t, call("submit", "--report", report, "--minutes", "7"))

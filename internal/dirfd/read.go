@@ -93,8 +93,13 @@ func (d *Dir) OpenRegular(untrustedName string) (*os.File, Stat, error) {
 
 // ReadSmall returns the content of a regular file of at most max bytes. One
 // byte more is ErrTooLarge, and no more than that byte is read, however the
-// file grows meanwhile. A file with more than one hard link is refused: it may
-// be somebody else's, linked here to be read by the kernel in its stead.
+// file grows meanwhile.
+//
+// A file with more than one hard link is refused: it may be somebody else's,
+// linked here to be read by the kernel in its stead. A session that unlinks it
+// between our open and our fstat gets through this check. What keeps it from
+// linking such a file at all is the sandbox, whose mounts no link crosses, or
+// fs.protected_hardlinks; see proc(5).
 func (d *Dir) ReadSmall(untrustedName string, max int64) ([]byte, error) {
 	f, st, err := d.OpenRegular(untrustedName)
 	if err != nil {
