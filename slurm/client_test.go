@@ -35,7 +35,7 @@ func TestEnvironment(t *testing.T) {
 	everyKind(t, func(r *rig) {
 		given := []string{
 			"PATH=/usr/bin:/bin", "PLAIN=1", "EMPTY=", "SPACES=  a  b ", "QUOTES='\"$HOME`id`\\",
-			"LINES=a\n#SBATCH --time=1\nEND\nEND-END\nb\n", "UTF8=größer",
+			"LINES=a\n#SBATCH --time=1\nEND\nEND-END\nb\n", "UTF8=größer", "DOS=a\r\nb\r\n",
 		}
 		spec := r.shell("")
 		spec.Command = []string{"/usr/bin/env", "--null"}

@@ -140,7 +140,7 @@ func FuzzParseNodes(f *testing.F) {
 // Whatever the words, the shells pass them on.
 func FuzzScript(f *testing.F) {
 	f.Add("plain", "value")
-	f.Add("it's\n", "END\nEND-END")
+	f.Add("it's\n", "END\nE\xfa") // a here-document of Debian's shell would lose the last byte
 	f.Fuzz(func(t *testing.T, word, value string) {
 		spec := JobSpec{
 			Name: "j", Minutes: 1, Env: []string{"V=" + value},

@@ -15,12 +15,21 @@ const maxMinutes = 10 * 366 * 24 * 60
 // are: backends keep jobs on disk, and a newer program reads an older one's.
 type JobSpec struct {
 	Name  string `json:"name"`            // as the queue shows it
-	Token string `json:"token,omitempty"` // unguessable, unique to this submission, kept with the job so that [Backend.Find] can look it up
+	// Token is unguessable, unique to this submission, and kept with the job so that
+	// [Backend.Find] can look it up. On Slurm it is the job's comment, followed by %
+	// and the throttle for an array that has one: ASCII without spaces and %.
+	Token string `json:"token,omitempty"`
 
 	Command []string `json:"command"`          // the program and its arguments, run without a shell
 	Dir     string   `json:"dir,omitempty"`    // working directory of the job
-	Env     []string `json:"env,omitempty"`    // the whole environment, as KEY=value; nothing else is inherited
-	Output  string   `json:"output,omitempty"` // file that takes what the command itself prints; "" discards it
+	// Env is the whole environment, as KEY=value; nothing else is inherited. The
+	// backend adds what says which job it is and which GPUs are its own
+	// (OUTERLOOP_JOB_ID or SLURM_*, SWEEP_INDEX, CUDA_VISIBLE_DEVICES), and only the
+	// backend can. It is not shown to other users of the machine or cluster.
+	Env []string `json:"env,omitempty"`
+	// Output is the file that takes what the command itself prints, after what is
+	// there already; "" discards it. %j is the job's id, %a the index of the task.
+	Output string `json:"output,omitempty"`
 
 	Minutes  int `json:"minutes"`             // walltime, at least 1
 	CPUs     int `json:"cpus,omitempty"`      // per task. On one machine a job of 0 CPUs takes no slot: it starts at once

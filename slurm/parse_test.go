@@ -283,7 +283,7 @@ func TestOverAlready(t *testing.T) {
 
 // Any words come through the script's two shells unchanged.
 func TestScript(t *testing.T) {
-	value := "$(id) `id` ' \" \\ \n#SBATCH -t 1\nEND\nEND-END\n\t\x01\xff*?[a]~ # !"
+	value := "$(id) `id` ' \" \\ \n#SBATCH -t 1\nEND\nEND-END\n\r\n\t\x01\x81\x88\xff\nE\xfa*?[a]~ # !"
 	spec := JobSpec{Command: []string{"/usr/bin/printf", "%s|", value, "", "-n", "a b"}, Env: []string{"V=" + value, "PWD=/given"}}
 	for _, program := range [][]string{spec.Command, {"/usr/bin/env", "-0"}} {
 		spec.Command = program

@@ -216,8 +216,8 @@ func checkForSlurm(spec *JobSpec) error {
 	}
 	for _, text := range [][]string{spec.Env, spec.Command} {
 		for _, s := range text {
-			if strings.Contains(s, "\x00") || strings.Contains(s, "\r\n") {
-				return refuse("its command or environment holds a zero byte or a DOS line end, which sbatch does not take; pass it in a file")
+			if strings.Contains(s, "\x00") {
+				return refuse("its command or environment holds a zero byte, which no program can be passed; use a file")
 			}
 		}
 	}

@@ -38,20 +38,16 @@ func script(spec *JobSpec) string {
 	if spec.Array > 0 {
 		outer.WriteString(" SWEEP_INDEX=\"$SLURM_ARRAY_TASK_ID\"")
 	}
-	inner := innerScript(spec)
-	// A shell looks for the end before it looks at quotes, so it must not be a line
-	// of a value.
-	end := "END"
-	for strings.Contains(inner, end) {
-		end += "-END"
-	}
-	fmt.Fprintf(&outer, " /bin/sh /dev/fd/3 3<<'%s'\n%s%[1]s\n", end, inner)
+	fmt.Fprintf(&outer, " /bin/sh /dev/fd/3 3<<'END'\n%sEND\n", innerScript(spec))
 	return outer.String()
 }
 
-// innerScript is what the second shell reads.
+// innerScript is what the second shell reads. The line end that words may hold is in
+// $1: the first shell looks for END at the beginning of every line, before anybody
+// looks at quotes, and Debian's loses bytes on the way if a line begins like it.
 func innerScript(spec *JobSpec) string {
 	var b strings.Builder
+	b.WriteString("set -- '\n'\n")
 	for _, kv := range spec.Env {
 		if name, _, _ := strings.Cut(kv, "="); !schedulers(name) {
 			fmt.Fprintf(&b, "export %s\n", shellQuote(kv))
@@ -89,8 +85,11 @@ func sets(env []string, name string) bool {
 	return false
 }
 
-// shellQuote spells a word so that a POSIX shell reads it unchanged.
-func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+// shellQuote spells a word so that a POSIX shell whose $1 is a line end reads it
+// unchanged.
+func shellQuote(s string) string {
+	return "'" + strings.NewReplacer("'", `'\''`, "\n", `'"$1"'`).Replace(s) + "'"
+}
 
 // outputPattern spells where output goes as sbatch(1) wants it, "FILENAME PATTERN".
 // Of a task, %j is the id of the array here, and its own there.

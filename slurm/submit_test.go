@@ -20,7 +20,7 @@ func TestRefused(t *testing.T) {
 			"memory":    {func(s *JobSpec) { s.MemoryMB = 99_000_000 }, "Memory specification can not be satisfied"},
 			"token":     {func(s *JobSpec) { s.Token = "two words" }, "one word"},
 			"after":     {func(s *JobSpec) { s.After = []string{"afterok:1"} }, "no id"},
-			"DOS":       {func(s *JobSpec) { s.Env = []string{"A=x\r\ny"} }, "DOS"},
+			"zero":      {func(s *JobSpec) { s.Env = []string{"A=secret\x00"} }, "zero byte"},
 			"variable":  {func(s *JobSpec) { s.Env = []string{"A-B=secret"} }, "NAME=value"},
 			"output":    {func(s *JobSpec) { s.Output = `a\b` }, "backslash"},
 		} {

@@ -18,6 +18,12 @@ type Scheduler interface {
 	Nodes(ctx context.Context, lane string) (map[string]int, error)
 }
 
+// Dated is a [Scheduler] whose rows may be older than the question: others have
+// asked for them a moment ago. The answer then bears the time they were had.
+type Dated interface {
+	QueueAt(ctx context.Context) (rows []slurm.Row, at time.Time, err error)
+}
+
 // Job is a row of the queue and whose it is.
 type Job struct {
 	slurm.Row
@@ -228,8 +234,7 @@ func (q *Queue) query(ctx context.Context) (v view) {
 			v.at = time.Now()
 		}
 	}()
-	rows, err := q.opts.Scheduler.Queue(ctx)
-	at := time.Now()
+	rows, at, err := q.rows(ctx)
 	if err != nil {
 		if ctx.Err() == nil || errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			q.opts.Log.Warn("the queue query failed", "error", err)
@@ -242,6 +247,15 @@ func (q *Queue) query(ctx context.Context) (v view) {
 		return view{at: at, err: fmt.Errorf("the jobs in the queue could not be attributed: %w", err)}
 	}
 	return view{at: at, jobs: jobs}
+}
+
+// rows asks for the rows and says when they were had.
+func (q *Queue) rows(ctx context.Context) ([]slurm.Row, time.Time, error) {
+	if d, ok := q.opts.Scheduler.(Dated); ok {
+		return d.QueueAt(ctx)
+	}
+	rows, err := q.opts.Scheduler.Queue(ctx)
+	return rows, time.Now(), err
 }
 
 // queryLane asks for the node states. The zero lane means that the backend has

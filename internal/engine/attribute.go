@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/outerloop-go/outerloop/ledger"
@@ -9,13 +10,20 @@ import (
 )
 
 // attribute picks the rows of the queue that belong to runs of the state root,
-// and says whose they are and what for. Each run's files are read once.
+// and says whose they are and what for; the others are counted in one line. Each
+// run's files are read once.
 func attribute(root Root, rows []slurm.Row) []watcher.Job {
 	owners := make(map[string]*owner)
 	var jobs []watcher.Job
+	others := 0
 	for _, row := range rows {
+		if strings.HasPrefix(row.Name, ResidentName) {
+			jobs = append(jobs, watcher.Job{Row: row, Kind: "resident"})
+			continue
+		}
 		run, kind, what, ok := parseJobName(row.Name)
 		if !ok {
+			others++
 			continue
 		}
 		o, seen := owners[run]
@@ -24,6 +32,7 @@ func attribute(root Root, rows []slurm.Row) []watcher.Job {
 			owners[run] = o
 		}
 		if o == nil {
+			others++
 			continue
 		}
 		job := watcher.Job{Row: row, RunID: run, Agent: o.record.Agent, Kind: kind}
@@ -33,8 +42,16 @@ func attribute(root Root, rows []slurm.Row) []watcher.Job {
 		}
 		jobs = append(jobs, job)
 	}
+	if others > 0 {
+		// Their names are no business of an author's; that they are there says
+		// why its own jobs wait.
+		jobs = append(jobs, watcher.Job{Kind: fmt.Sprintf("%d more of the account, of no run here", others)})
+	}
 	return jobs
 }
+
+// ResidentName is what the names of resident ticks begin with.
+const ResidentName = "outerloop-resident-"
 
 // parseJobName takes a job's name apart that [Run.jobName] has made. Run ids
 // cannot hold the words that separate the parts.

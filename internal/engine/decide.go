@@ -11,6 +11,7 @@ import (
 	"github.com/outerloop-go/outerloop/channel"
 	"github.com/outerloop-go/outerloop/internal/dirfd"
 	"github.com/outerloop-go/outerloop/internal/durable"
+	"github.com/outerloop-go/outerloop/internal/render"
 	"github.com/outerloop-go/outerloop/internal/seal"
 )
 
@@ -143,7 +144,19 @@ func (e *Engine) endWithoutRequest(ctx context.Context, r *Run, how ending) erro
 	case how.Cause == byWalltime:
 		return r.end(Failed, now, "leg %d was at its walltime of %s without a request", r.Leg, r.LegTime)
 	case how.Status != 0:
-		return r.end(Failed, now, "the author of leg %d ended with status %d and without a request", r.Leg, how.Status)
+		return r.end(Failed, now, "the author of leg %d ended with status %d and without a request%s", r.Leg, how.Status, r.lastWords())
 	}
 	return r.end(Finished, now, "the author of leg %d ended without a request", r.Leg)
+}
+
+// lastWords is the last line of the leg's standard error, which says more of a
+// failure than its status does.
+func (r *Run) lastWords() string {
+	text, _ := tail(r.legPath(r.Leg, ""), "stderr")
+	text = strings.TrimRight(text, " \n")
+	line := render.Line(text[strings.LastIndexByte(text, '\n')+1:], 200)
+	if line == "" {
+		return ""
+	}
+	return " (" + line + ")"
 }

@@ -22,6 +22,7 @@ type Engine struct {
 	Env     []string // of the jobs that run Program; see [JobEnvironment]
 	Author  []string // settings for the author's program, which legs get besides
 	Place   Placement
+	Shares  bool // the queue is asked for through [Shared], as a cluster's has to be
 	Job     string // the job that this process runs as, "" for none
 	Now     func() time.Time
 	Log     *slog.Logger
@@ -87,8 +88,16 @@ func (e *Engine) submit(ctx context.Context, job *Submission, spec slurm.JobSpec
 	if err != nil {
 		return &schedulerError{err}
 	}
-	job.ID = id
+	job.ID, job.At = id, e.Now().UTC()
 	return nil
+}
+
+// queue asks for the queue.
+func (e *Engine) queue(ctx context.Context) ([]slurm.Row, error) {
+	if e.Shares {
+		return (&Shared{Backend: e.Backend, Root: e.Root}).Queue(ctx)
+	}
+	return e.Backend.Queue(ctx)
 }
 
 // outcomes asks how jobs stand.

@@ -76,7 +76,7 @@ func (e *Engine) gather(ctx context.Context, r *Run) (g gathered, over bool, err
 	if s.Gate != nil {
 		g.gate = &job{name: "gate", dir: r.gateDir(), id: s.Gate.Job.ID, task: -1, note: s.Gate.Job.Refused}
 	}
-	if err := e.settle(ctx, g.jobs()); err != nil {
+	if err := e.settle(ctx, g.jobs(), r.GPUs > 0 && r.Budget.GPUHours != nil); err != nil {
 		return gathered{}, false, err
 	}
 	over = true
@@ -90,22 +90,29 @@ func (e *Engine) gather(ctx context.Context, r *Run) (g gathered, over bool, err
 }
 
 // settle fills in how jobs stand. What a job's runner has written itself, last
-// of all it did, is believed first; without it the scheduler says why.
-func (e *Engine) settle(ctx context.Context, jobs []*job) error {
+// of all it did, is believed first; without it the scheduler says why. It is asked
+// once, and only for what the runners have not said.
+func (e *Engine) settle(ctx context.Context, jobs []*job, wantTimes bool) error {
 	var ask []string
 	for _, j := range jobs {
 		if j.note != "" {
 			j.over, j.state, j.ended = true, slurm.Failed, e.Now()
 			continue
 		}
-		ask = append(ask, j.id)
+		var err error
+		if j.code, j.ended, err = readExitCode(j.dir); err != nil {
+			return err
+		}
+		if j.code == nil || wantTimes {
+			ask = append(ask, j.id)
+		}
 	}
-	if len(ask) == 0 {
-		return nil
-	}
-	outcomes, err := e.outcomes(ctx, ask)
-	if err != nil {
-		return fmt.Errorf("asking how the jobs ended: %w", err)
+	var outcomes map[string]slurm.Outcome
+	if len(ask) > 0 {
+		var err error
+		if outcomes, err = e.outcomes(ctx, ask); err != nil {
+			return fmt.Errorf("asking how the jobs ended: %w", err)
+		}
 	}
 	for _, j := range jobs {
 		if j.note != "" {
@@ -113,14 +120,10 @@ func (e *Engine) settle(ctx context.Context, jobs []*job) error {
 		}
 		outcome, known := outcomes[j.id]
 		j.state, j.elapsed = outcome.State, outcome.Elapsed
-		j.code, j.ended, err = readExitCode(j.dir)
-		if err != nil {
-			return err
-		}
 		j.over = j.code != nil || known && outcome.State.Terminal()
 		switch {
 		case j.code != nil && !outcome.State.Terminal():
-			// The scheduler's books may lag behind the file.
+			// The scheduler was not asked, or its books lag behind the file.
 			j.state = slurm.Completed
 			if *j.code != 0 {
 				j.state = slurm.Failed

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"time"
 
 	"github.com/outerloop-go/outerloop/channel"
 	"github.com/outerloop-go/outerloop/internal/runner"
@@ -30,35 +29,37 @@ func (e *Engine) Pass(ctx context.Context) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	rows, err := e.Backend.Queue(ctx)
+	see, err := e.look(ctx)
 	if err != nil {
-		return Summary{}, fmt.Errorf("asking for the queue: %w", err)
-	}
-	live := make(map[string]bool, len(rows))
-	for _, row := range rows {
-		live[row.ID] = true
+		return Summary{}, err
 	}
 	if err := runner.SweepScratch(e.Root.ScratchDir(), e.Log); err != nil {
 		e.Log.Warn("what dead jobs have left could not be swept", "error", err)
 	}
 	sum := Summary{Runs: len(ids)}
+	var due []string
 	for _, id := range ids {
+		rec, err := loadRecord(e.Root.RunDir(id), id)
+		switch {
+		case err != nil:
+			sum.Broken = append(sum.Broken, err)
+		case rec.State != Ended:
+			sum.Moving++
+			if e.due(&rec, see) {
+				due = append(due, id)
+				see.doubt(&rec)
+			}
+		}
+	}
+	if err := e.settleDoubts(ctx, see); err != nil {
+		// Runs whose wake is in doubt wait for the next pass.
+		sum.Broken = append(sum.Broken, err)
+	}
+	for _, id := range due {
 		if err := ctx.Err(); err != nil {
 			return sum, err
 		}
-		rec, err := loadRecord(e.Root.RunDir(id), id)
-		if err != nil {
-			sum.Broken = append(sum.Broken, err)
-			continue
-		}
-		if rec.State == Ended {
-			continue
-		}
-		sum.Moving++
-		if !e.due(&rec, live) {
-			continue
-		}
-		if err := e.move(ctx, id, live); err != nil && !errors.Is(err, ErrBusy) {
+		if err := e.move(ctx, id, see); err != nil && !errors.Is(err, ErrBusy) {
 			sum.Broken = append(sum.Broken, err)
 		}
 	}
@@ -68,19 +69,26 @@ func (e *Engine) Pass(ctx context.Context) (Summary, error) {
 // due says whether a run may need something from this pass. It decides from a
 // record that was read without the lock, so move decides again; what it spares
 // is the lock of every run that merely waits.
-func (e *Engine) due(rec *Record, live map[string]bool) bool {
+func (e *Engine) due(rec *Record, see *sight) bool {
 	if endRequested(e.Root.RunDir(rec.ID)) {
 		return true
 	}
 	if e.Now().Before(rec.NotBefore) {
 		return false
 	}
-	waits := rec.State == Ready || rec.State == Parked
-	return !waits || e.late(rec) || !live[rec.Wake.ID]
+	if rec.State == Parked && see.hopelessJob(rec) {
+		return true
+	}
+	// A leg whose job lives is left to it, on whatever machine that is; the lock
+	// may not reach so far.
+	if rec.State == Parking {
+		return true
+	}
+	return e.late(rec) || !see.live[rec.Wake.ID]
 }
 
 // move takes a run one step on, if it needs one.
-func (e *Engine) move(ctx context.Context, id string, live map[string]bool) error {
+func (e *Engine) move(ctx context.Context, id string, see *sight) error {
 	r, err := openRun(ctx, e.Root, id, 0)
 	if err != nil {
 		return err // ErrBusy: the process that has it moves it
@@ -98,7 +106,10 @@ func (e *Engine) move(ctx context.Context, id string, live map[string]bool) erro
 			return errors.Join(err, e.trouble(ctx, r, err))
 		}
 	case Ready, Parked:
-		return e.startLeg(ctx, r, live)
+		if err := e.endHopeless(ctx, r, see); err != nil {
+			return err
+		}
+		return e.startLeg(ctx, r, see)
 	}
 	return nil
 }
@@ -132,11 +143,6 @@ func (e *Engine) takeOn(ctx context.Context, r *Run) error {
 	return e.finishLeg(ctx, r, k, how)
 }
 
-// wakeGrace is how long a job that was just submitted may be missing from the
-// queue before it counts as gone: the answer that the pass works with may be
-// older than the job.
-const wakeGrace = 10 * time.Second
-
 // late says that a run still waits behind jobs that are past their time. A wake
 // that was made after the deadline waits for nothing, and is left to come.
 func (e *Engine) late(rec *Record) bool {
@@ -145,22 +151,19 @@ func (e *Engine) late(rec *Record) bool {
 }
 
 // startLeg submits the job that starts the run's next leg, if there is none.
-func (e *Engine) startLeg(ctx context.Context, r *Run, live map[string]bool) error {
+func (e *Engine) startLeg(ctx context.Context, r *Run, see *sight) error {
 	late := e.late(&r.Record)
-	if live[r.Wake.ID] && !late {
+	if see.live[r.Wake.ID] && !late {
 		return nil
 	}
 	if r.Wake.ID != "" {
-		gone, err := e.wakeGone(ctx, r)
 		switch {
-		case err != nil:
-			return err
 		case late:
 			if err := e.cancel(ctx, r.Wake.ID); err != nil {
 				return err
 			}
 			r.Wake = Submission{}
-		case !gone:
+		case !see.gone[r.Wake.ID]:
 			return nil
 		default:
 			// It ended without a word of its own: it was cancelled, or killed.
@@ -184,18 +187,3 @@ func (e *Engine) startLeg(ctx context.Context, r *Run, live map[string]bool) err
 }
 
 var errWakeGone = errors.New("the job that was to start it is gone, and did not")
-
-// wakeGone says whether the job that was to start the leg is over without
-// having done so. Only an answer of the backend says that; that it is missing
-// from the queue is not enough.
-func (e *Engine) wakeGone(ctx context.Context, r *Run) (bool, error) {
-	if e.Now().Sub(r.Wake.At) < wakeGrace {
-		return false, nil
-	}
-	outcomes, err := e.outcomes(ctx, []string{r.Wake.ID})
-	if err != nil {
-		return false, fmt.Errorf("asking for the wake of %s: %w", r.ID, err)
-	}
-	outcome, known := outcomes[r.Wake.ID]
-	return !known || outcome.State.Terminal(), nil
-}

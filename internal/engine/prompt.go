@@ -14,10 +14,26 @@ import (
 func firstPrompt(rec *Record, task []byte) []byte {
 	var b bytes.Buffer
 	b.Write(task)
-	fmt.Fprintf(&b, "\n\n")
+	fmt.Fprintf(&b, "\n\n%s\n", howTo)
 	whatIsLeft(&b, rec)
 	return b.Bytes()
 }
+
+// howTo tells an author what it has. Without it, one whose task does not speak of
+// the programs would never launch anything.
+const howTo = `## How to run experiments
+
+You are in a sandbox. Programs named syscall-* ask for things outside of it; each has --help.
+
+- syscall-launch stages a job: syscall-launch --name NAME --minutes N --artifact FILE -- COMMAND. With --array N it is a
+  sweep, whose tasks see SWEEP_INDEX. Jobs run on a frozen copy of this workspace as it is when you end.
+- syscall-note stages a note to yourself. syscall-submit --report FILE stages the claim that the workspace is ready.
+- syscall-sleep commits what is staged. Then end your session: jobs start only when your process has ended. You are
+  started again when they are over, with each outcome in the prompt and artifacts in .outerloop/results/.
+- syscall-queue, syscall-history and syscall-status show what runs, what ran, and what is staged and left.
+
+Ending without syscall-sleep ends the whole run.
+`
 
 // wakePrompt is what a leg reads that follows a sleep: how each job ended, with
 // the end of its output as data, the author's own note, and what is left.

@@ -33,7 +33,7 @@ func (e *Engine) Status(ctx context.Context) ([]Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := e.Backend.Queue(ctx)
+	rows, err := e.queue(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("asking for the queue: %w", err)
 	}

@@ -13,7 +13,7 @@ import (
 func (e *Engine) watch(r *Run, k *channel.Kernel) (stop func(), err error) {
 	w := watcher.New(watcher.Options{Log: e.Log})
 	queue := watcher.NewQueue(watcher.QueueOptions{
-		Scheduler: e.Backend,
+		Scheduler: &Shared{Backend: e.Backend, Root: e.Root},
 		Attribute: func(_ context.Context, rows []slurm.Row) ([]watcher.Job, error) {
 			return attribute(e.Root, rows), nil
 		},

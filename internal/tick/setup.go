@@ -84,6 +84,7 @@ func (c *call) engineOf(root engine.Root, program engine.Program, log *slog.Logg
 		Env:     engine.JobEnvironment(c.Getenv),
 		Author:  set.Author(),
 		Place:   compute.Placement,
+		Shares:  compute.Kind == kindSlurm,
 		Job:     c.job(),
 		Now:     time.Now,
 		Log:     log,

@@ -80,15 +80,15 @@ func runStart(ctx context.Context, c *call, args []string) error {
 
 // plan reads everything that start decides from, before it does anything.
 func (c *call) plan(s *settings.Settings, place placeFlags, rootFlag string) (startPlan, error) {
-	chosen, err := place.choose(s, compute{GPUs: -1})
-	if err != nil {
-		return startPlan{}, err
-	}
-	p := startPlan{compute: chosen}
 	root, err := s.Flag("--root", rootFlag, "ROOT").Line()
 	if err != nil {
 		return startPlan{}, wrong("write it on one line", "%w", err)
 	}
+	chosen, err := c.chosen(s, place, root)
+	if err != nil {
+		return startPlan{}, err
+	}
+	p := startPlan{compute: chosen}
 	if root == "" && chosen.Kind == kindSlurm {
 		return startPlan{}, wrong("give --root DIR, or set OUTERLOOP_ROOT, in the environment or in ~/.config/outerloop/.env",
 			"a cluster needs the state root on a filesystem that its nodes share, and none is set")
@@ -101,6 +101,23 @@ func (c *call) plan(s *settings.Settings, place placeFlags, rootFlag string) (st
 	}
 	p.cadence, err = cadence(s.Get("CADENCE_MIN"))
 	return p, err
+}
+
+// chosen is where the jobs of a state root run: what it has been made for, unless
+// flags say otherwise.
+func (c *call) chosen(s *settings.Settings, place placeFlags, root string) (compute, error) {
+	kept, known := compute{GPUs: -1}, false
+	if path, err := c.rootPath(root); err == nil {
+		if r, err := engine.OpenRoot(path); err == nil {
+			if kept, known, err = readCompute(r); err != nil {
+				return compute{}, err
+			}
+		}
+	}
+	if known && !*place.local && *place.account == "" && *place.partition == "" {
+		return kept, nil
+	}
+	return place.choose(s, kept)
 }
 
 // defaultCadence is the pause between the ticks of a loop. Runs do not wait for
@@ -143,7 +160,7 @@ func (c *call) startLocal(ctx context.Context, p startPlan, verbs string, dryRun
 // It is the root's own, so that two of them do not shut each other out.
 func residentName(root string) string {
 	sum := sha256.Sum256([]byte(root))
-	return "outerloop-resident-" + hex.EncodeToString(sum[:4])
+	return engine.ResidentName + hex.EncodeToString(sum[:4])
 }
 
 // residentSpec is the resident tick as a job. After another one it is that one's
