@@ -43,6 +43,7 @@ func TestLostSubmission(t *testing.T) {
 
 // An sbatch that hangs is killed with its children, and leaves the job in doubt.
 func TestHangingSubmission(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, shared.without.Get(t))
 	f := r.faulty(quick / 4)
 	f.set("sbatch", hanging)
@@ -63,6 +64,7 @@ func TestHangingSubmission(t *testing.T) {
 
 // A query that failed, in whatever way, is an error and not an answer.
 func TestFailedQueries(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, shared.with.Get(t))
 	spec := r.shell("true")
 	spec.Begin = time.Now().Add(time.Hour)

@@ -14,14 +14,14 @@ const maxMinutes = 10 * 366 * 24 * 60
 // optional field leaves the choice to the scheduler. Its JSON names stay as they
 // are: backends keep jobs on disk, and a newer program reads an older one's.
 type JobSpec struct {
-	Name  string `json:"name"`            // as the queue shows it
+	Name string `json:"name"` // as the queue shows it
 	// Token is unguessable, unique to this submission, and kept with the job so that
 	// [Backend.Find] can look it up. On Slurm it is the job's comment, followed by %
 	// and the throttle for an array that has one: ASCII without spaces and %.
 	Token string `json:"token,omitempty"`
 
-	Command []string `json:"command"`          // the program and its arguments, run without a shell
-	Dir     string   `json:"dir,omitempty"`    // working directory of the job
+	Command []string `json:"command"`       // the program and its arguments, run without a shell
+	Dir     string   `json:"dir,omitempty"` // working directory of the job
 	// Env is the whole environment, as KEY=value; nothing else is inherited. The
 	// backend adds what says which job it is and which GPUs are its own
 	// (OUTERLOOP_JOB_ID or SLURM_*, SWEEP_INDEX, CUDA_VISIBLE_DEVICES), and only the

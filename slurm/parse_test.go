@@ -15,7 +15,8 @@ import (
 func TestParseSubmitted(t *testing.T) {
 	for in, want := range map[string]string{
 		"7\n":                       "7",
-		"7":                         "7",
+		"15":                        "", // cut
+		"15;clu":                    "",
 		"7;cluster\n":               "7",
 		"Welcome!\n\n7;c\n":         "7",
 		"12 jobs wait\n7\nbye\n":    "7",

@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"context"
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,11 +19,16 @@ var shared = clusters{with: slurmtest.Shared{Options: slurmtest.Options{Accounti
 
 func TestMain(m *testing.M) {
 	standIn()
+	// The tests wait for Slurm most of the time. The command line may say otherwise.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
 	os.Exit(slurmtest.Main(m, &shared.with, &shared.without))
 }
 
 // everyKind runs a test on a cluster with accounting and on one without.
 func everyKind(t *testing.T, test func(*rig)) {
+	t.Parallel()
 	for name, s := range map[string]*slurmtest.Shared{"accounting": &shared.with, "no accounting": &shared.without} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -147,11 +147,12 @@ func parseComment(s string) (token string, throttle int) {
 }
 
 // parseSubmitted finds the id in what sbatch --parsable printed: the last line that
-// is "id" or "id;cluster". Sites wrap sbatch so that other lines come first.
+// is "id" or "id;cluster". Sites wrap sbatch so that other lines come first. A line
+// without an end was cut, and 15 may be what is left of 1534.
 func parseSubmitted(out string) (id string, ok bool) {
 	for line := range strings.Lines(out) {
 		word, cluster, hasCluster := strings.Cut(strings.TrimSpace(line), ";")
-		if isNumber(word) && (!hasCluster || cluster != "" && !strings.ContainsAny(cluster, " ;")) {
+		if strings.HasSuffix(line, "\n") && isNumber(word) && (!hasCluster || cluster != "" && !strings.ContainsAny(cluster, " ;")) {
 			id, ok = word, true
 		}
 	}

@@ -48,7 +48,14 @@ func TestControllerStopped(t *testing.T) {
 	r.eventually("it runs", func() bool { return r.state(id) == Running })
 	r.must(r.cluster.Stop(slurmtest.Slurmctld))
 	r.forget()
-	r.inDoubt(r.shell("touch ran"))
+	spec := r.shell("touch ran")
+	_, err := r.Submit(t.Context(), spec)
+	if _, refused := errors.AsType[*RefusedError](err); refused || err == nil {
+		t.Errorf("Submit, with all the time it wants: %v", err)
+	}
+	timeout := r.opt.Timeout
+	r.opt.Timeout = time.Second // Slurm's programs try for five
+	r.inDoubt(spec)
 	if got, err := r.Outcomes(t.Context(), []string{id}); err == nil {
 		t.Errorf("Outcomes = %+v", got)
 	}
@@ -58,6 +65,7 @@ func TestControllerStopped(t *testing.T) {
 	if nodes, err := r.Nodes(t.Context(), slurmtest.Lane); err == nil {
 		t.Errorf("Nodes = %v", nodes)
 	}
+	r.opt.Timeout = timeout
 	r.touch("go") // the job ends while nobody watches
 	r.must(r.cluster.Start(t.Context(), slurmtest.Slurmctld))
 	if o := r.ended(id); o.ExitCode == nil || *o.ExitCode != 5 {

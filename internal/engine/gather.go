@@ -120,7 +120,11 @@ func (e *Engine) settle(ctx context.Context, jobs []*job, wantTimes bool) error 
 		}
 		outcome, known := outcomes[j.id]
 		j.state, j.elapsed = outcome.State, outcome.Elapsed
-		j.over = j.code != nil || known && outcome.State.Terminal()
+		// A backend that has no word of a job is sure that it neither waits nor runs.
+		j.over = j.code != nil || !known || outcome.State.Terminal()
+		if !known {
+			j.state = slurm.Unknown
+		}
 		switch {
 		case j.code != nil && !outcome.State.Terminal():
 			// The scheduler was not asked, or its books lag behind the file.

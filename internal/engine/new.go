@@ -37,7 +37,7 @@ func New(root Root, n NewRun, now time.Time) (id string, err error) {
 		n.Agent = n.ID
 	}
 	if err := n.check(root); err != nil {
-		return "", &SettingsError{err}
+		return "", err
 	}
 	if n.Workspace == "" {
 		n.Workspace = filepath.Join(root.real(), "workspaces", n.ID)
@@ -57,7 +57,7 @@ func New(root Root, n NewRun, now time.Time) (id string, err error) {
 	}
 	// Onto a directory that is not empty nothing can be renamed.
 	if err := os.Rename(temp, root.RunDir(n.ID)); errors.Is(err, fs.ErrExist) {
-		return "", &SettingsError{fmt.Errorf("there is a run %s already: choose another --run", n.ID)}
+		return "", refuse("choose another --run, or leave it out and one is made up", "there is a run %s already", n.ID)
 	} else if err != nil {
 		return "", fmt.Errorf("making the run: %w", err)
 	}
@@ -65,10 +65,17 @@ func New(root Root, n NewRun, now time.Time) (id string, err error) {
 }
 
 // SettingsError is a run that cannot be made as it was asked for.
-type SettingsError struct{ err error }
+type SettingsError struct {
+	Cure string // what to ask for instead, "" where the error says it
+	err  error
+}
 
 func (e *SettingsError) Error() string { return e.err.Error() }
 func (e *SettingsError) Unwrap() error { return e.err }
+
+func refuse(cure, cause string, args ...any) error {
+	return &SettingsError{cure, fmt.Errorf(cause, args...)}
+}
 
 // fill puts everything that a new run has into its directory.
 func (n *NewRun) fill(dir string, now time.Time) error {
@@ -97,30 +104,30 @@ func (n *NewRun) fill(dir string, now time.Time) error {
 
 func (n *NewRun) check(root Root) error {
 	if err := checkRunID(n.ID); err != nil {
-		return err
+		return refuse("", "%w", err)
 	}
 	switch {
 	case n.Agent == "" || utf8.RuneCountInString(n.Agent) > 64 || strings.ContainsFunc(n.Agent, unprintable):
-		return fmt.Errorf("the agent's name %q must be 1 to 64 printable characters", n.Agent)
+		return refuse("", "the agent's name %q must be 1 to 64 printable characters", n.Agent)
 	case len(n.Command) == 0:
-		return errors.New("no author: give its command after --, as in: -- claude -p")
+		return refuse("give the author's command after --, as in: -- claude -p", "there is no author")
 	case len(n.Prompt) == 0 || len(n.Prompt) > MaxPromptBytes || !utf8.Valid(n.Prompt):
-		return fmt.Errorf("the prompt must be UTF-8 text of 1 to %d bytes", MaxPromptBytes)
+		return refuse("", "the prompt must be UTF-8 text of 1 to %d bytes", MaxPromptBytes)
 	case n.LegTime.Duration < time.Second:
-		return fmt.Errorf("a leg of %s is no leg: give at least 1s", n.LegTime)
+		return refuse("give --leg-time at least 1s", "a leg of %s is no leg", n.LegTime)
 	case n.Gate != "" && n.GateMinutes < 1:
-		return fmt.Errorf("a gate of %d minutes is no gate: give at least 1", n.GateMinutes)
+		return refuse("give --gate-minutes at least 1", "a gate of %d minutes is no gate", n.GateMinutes)
 	case n.Budget.Launches < 0 || n.Budget.Sleeps < 0:
-		return errors.New("a budget cannot be below 0")
+		return refuse("give --launches and --sleeps at least 0", "a budget cannot be below 0")
 	case n.Budget.GPUHours != nil && !(*n.Budget.GPUHours >= 0):
-		return fmt.Errorf("a budget of %v GPU hours is none", *n.Budget.GPUHours)
+		return refuse("give --gpu-hours at least 0, or leave it out for no bound", "a budget of %v GPU hours is none", *n.Budget.GPUHours)
 	case n.CPUs < 1 || n.MemoryMB < 0 || n.GPUs < 0 || n.MaxGPUs < 0:
-		return errors.New("a task needs at least 1 CPU, and no negative amount of anything")
+		return refuse("", "a task needs at least 1 CPU, and no negative amount of anything")
 	}
 	for _, text := range append(slices.Concat(n.Command, n.Read), n.Gate, n.Workspace, string(root)) {
 		// Records are JSON, which would change other bytes without a word.
 		if !utf8.ValidString(text) || strings.Contains(text, "\x00") {
-			return fmt.Errorf("%q is not valid UTF-8 text, and could not be kept as it is", text)
+			return refuse("", "%q is not valid UTF-8 text, and could not be kept as it is", text)
 		}
 	}
 	return n.checkPaths(root)
@@ -133,26 +140,44 @@ func (n *NewRun) checkPaths(root Root) error {
 	for i, path := range n.Read {
 		abs, err := existing(path)
 		if err != nil {
-			return fmt.Errorf("--read: %w", err)
+			return refuse("name what is there, by its full path", "--read: %w", err)
 		}
 		if under(abs, state) || under(state, abs) {
-			return fmt.Errorf("--read %s would show the author the state root %s", abs, state)
+			return refuse("name a directory apart from it", "--read %s would show the author the state root %s", abs, state)
 		}
 		n.Read[i] = abs
 	}
 	if n.Workspace == "" {
 		return nil
 	}
-	abs, err := existing(n.Workspace)
+	abs, err := workspaceAt(n.Workspace)
 	if err != nil {
-		return fmt.Errorf("--workspace: %w", err)
+		return err
 	}
 	workspaces := filepath.Join(state, "workspaces")
 	if under(state, abs) || under(abs, state) && !under(abs, workspaces) || abs == workspaces {
-		return fmt.Errorf("--workspace %s: the author must not see the state root %s; use a directory apart from it", abs, state)
+		return refuse("use a directory apart from it", "--workspace %s: the author must not see the state root %s", abs, state)
 	}
 	n.Workspace = abs
 	return n.checkApart(root)
+}
+
+// workspaceAt is the real path of a workspace, which must be a directory by now:
+// a leg would find out otherwise, when nobody looks.
+func workspaceAt(path string) (string, error) {
+	abs, err := existing(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", refuse("make it first, or leave --workspace out for a new one", "--workspace %s is not there", path)
+	}
+	if err != nil {
+		return "", refuse("", "--workspace: %w", err)
+	}
+	if info, err := os.Stat(abs); err != nil {
+		return "", refuse("", "--workspace: %w", err)
+	} else if !info.IsDir() {
+		return "", refuse("name a directory, or leave --workspace out for a new one", "--workspace %s is no directory", path)
+	}
+	return abs, nil
 }
 
 // checkApart refuses a workspace that overlaps that of a run which has not ended.
@@ -168,7 +193,7 @@ func (n *NewRun) checkApart(root Root) error {
 			continue // a broken record is left alone, and its run does not move
 		}
 		if under(n.Workspace, other.Workspace) || under(other.Workspace, n.Workspace) {
-			return fmt.Errorf("--workspace %s overlaps with %s, where run %s works; end that run or use another directory",
+			return refuse("end that run, or use another directory", "--workspace %s overlaps with %s, where run %s works",
 				n.Workspace, other.Workspace, id)
 		}
 	}

@@ -257,7 +257,8 @@ func TestWakeWaitsForAnswers(t *testing.T) {
 	}
 	r := b.open(t)
 	defer r.Close()
-	// No word of the job is no word that it is over, and no answer is none.
+	// A job that waits is not over, and no answer is none.
+	b.sched.over = map[string]slurm.Outcome{"1": {State: slurm.Pending}}
 	if _, err := b.wake(t.Context(), r); !errors.Is(err, errNotOver) {
 		t.Error(err)
 	}

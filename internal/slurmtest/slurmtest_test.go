@@ -176,9 +176,6 @@ func TestSideBySide(t *testing.T) {
 	if out, err := b.Run(t.Context(), "sbatch", "--parsable", "--output=/dev/null", "--gres=gpu:4", "--wrap=true"); err != nil || out != "1\n" {
 		t.Errorf("sbatch said %q, %v", out, err)
 	}
-	if _, err := a.Run(t.Context(), "scontrol", "ping"); err == nil {
-		t.Error("the closed cluster answers")
-	}
 }
 
 func TestDaemons(t *testing.T) {

@@ -3,7 +3,12 @@ package tick
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/outerloop-go/outerloop/channel"
+	"github.com/outerloop-go/outerloop/internal/engine"
+	"github.com/outerloop-go/outerloop/internal/nearest"
 )
 
 func endCommand() command {
@@ -24,7 +29,7 @@ func runEnd(ctx context.Context, c *call, args []string) error {
 		return err
 	}
 	if len(rest) != 1 {
-		return wrong("outerloop-tick status lists the runs", "end takes the name of one run")
+		return wrong("usage: outerloop-tick end [--root DIR] RUN; outerloop-tick status lists the runs", "end takes the name of one run, after its flags")
 	}
 	root, err := c.root(*rootFlag)
 	if err != nil {
@@ -34,9 +39,41 @@ func runEnd(ctx context.Context, c *call, args []string) error {
 	if err != nil {
 		return err
 	}
+	if ended, outcome, err := standing(ctx, e, rest[0]); err != nil {
+		return err
+	} else if ended {
+		fmt.Fprintf(c.Stdout, "run %s had ended already (%s)\n", rest[0], outcome)
+		return nil
+	}
 	if err := e.End(ctx, rest[0]); err != nil {
 		return failed("outerloop-tick status shows how the runs stand", "%w", err)
 	}
 	fmt.Fprintf(c.Stdout, "run %s has ended\n", rest[0])
 	return nil
+}
+
+// standing says whether a run has ended, and how. Where the scheduler does not answer
+// it is taken to be under way: to end one that has ended does nothing.
+func standing(ctx context.Context, e *engine.Engine, id string) (ended bool, outcome engine.Outcome, err error) {
+	ids, err := e.Root.Runs()
+	if err != nil {
+		return false, "", err
+	}
+	if !slices.Contains(ids, id) {
+		cure := "outerloop-tick status lists the runs"
+		if near := nearest.Word(id, ids); near != "" {
+			cure = "did you mean " + near + "?"
+		}
+		return false, "", failed(cure, "there is no run %s", channel.Quote([]string{id}))
+	}
+	runs, err := e.Status(ctx)
+	if err != nil {
+		return false, "", nil
+	}
+	for _, r := range runs {
+		if r.Run == id {
+			return r.State == engine.Ended, r.Outcome, nil
+		}
+	}
+	return false, "", nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -13,9 +14,13 @@ var errVersion = errors.New("the version was asked for")
 // help is the text of the command's --help.
 func (c *call) help() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "usage: outerloop-tick %s\n\n%s\n", strings.TrimSpace(c.command.name+" "+c.command.use), c.command.detail)
+	fmt.Fprintf(&b, "usage: %s\n", strings.TrimSpace(c.words()+" "+c.command.use))
 	if c.command.name == "" {
-		b.WriteString("\nCommands:\n")
+		b.WriteString("       outerloop-tick COMMAND [flags]\n")
+	}
+	fmt.Fprintf(&b, "\n%s\n", c.command.detail)
+	if c.command.name == "" {
+		b.WriteString("\nCommands; COMMAND --help says more:\n")
 		for _, cmd := range commands() {
 			if cmd.what != "" {
 				fmt.Fprintf(&b, "  %-9s %s\n", cmd.name, cmd.what)
@@ -23,13 +28,38 @@ func (c *call) help() string {
 		}
 	}
 	b.WriteString("\nFlags:\n")
+	c.flagList(&b)
+	if c.command.what != "" || c.command.name == "" {
+		b.WriteString("\nExit status: 0 done; 1 it could not be done, or not all of it; 2 the call is wrong.\n")
+	}
+	return b.String()
+}
+
+func (c *call) flagList(b *strings.Builder) {
+	var rows [][2]string
+	width := 0
 	c.flags.VisitAll(func(f *flag.Flag) {
 		value, usage := flag.UnquoteUsage(f)
-		line := strings.TrimSpace("--" + f.Name + " " + value)
-		if f.DefValue != "" && f.DefValue != "0" && f.DefValue != "false" {
-			usage += fmt.Sprintf(" (default %s)", f.DefValue)
+		if def := span(f.DefValue); !slices.Contains([]string{"", "0", "-1", "false"}, def) {
+			usage += fmt.Sprintf(" (default %s)", def)
 		}
-		fmt.Fprintf(&b, "  %-22s %s\n", line, usage)
+		row := [2]string{strings.TrimSpace("--" + f.Name + " " + value), usage}
+		rows = append(rows, row)
+		width = max(width, len(row[0]))
 	})
-	return b.String()
+	for _, row := range rows {
+		fmt.Fprintf(b, "  %-*s  %s\n", width, row[0], row[1])
+	}
+}
+
+// span writes a span of whole hours or minutes as people do, 1h for 1h0m0s, and leaves
+// other texts as they are.
+func span(text string) string {
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }

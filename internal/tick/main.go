@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/outerloop-go/outerloop/internal/sandbox"
@@ -67,7 +68,6 @@ func Main(args []string, w World) int {
 		}
 	}
 	c := &call{World: w, command: cmd, flags: flag.NewFlagSet(cmd.name, flag.ContinueOnError)}
-	c.flags.SetOutput(io.Discard) // errors are printed by report, help by help
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return c.report(cmd.run(ctx, c, args))
@@ -90,20 +90,8 @@ type call struct {
 // log is for what happened, in the words of package slog, on standard error.
 func (c *call) log() *slog.Logger { return slog.New(slog.NewTextHandler(c.Stderr, nil)) }
 
-// parse reads the flags and returns what follows them.
-func (c *call) parse(args []string) ([]string, error) {
-	asked := c.flags.Bool("version", false, "print the version and end")
-	if err := c.flags.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return nil, err
-		}
-		return nil, wrong("outerloop-tick "+c.command.name+" --help lists the flags", "%v", err)
-	}
-	if *asked {
-		return nil, errVersion
-	}
-	return c.flags.Args(), nil
-}
+// words are how the command is called.
+func (c *call) words() string { return strings.TrimSpace("outerloop-tick " + c.command.name) }
 
 // failure is an error with its cure. With wrongCall the call can never succeed.
 type failure struct {

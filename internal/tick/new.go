@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/user"
 	"strings"
 	"time"
 
+	"github.com/outerloop-go/outerloop/channel"
 	"github.com/outerloop-go/outerloop/internal/engine"
 	"github.com/outerloop-go/outerloop/internal/sandbox"
 )
@@ -25,7 +27,7 @@ working directory and the syscall-* programs on its PATH.
 
 Examples:
   outerloop-tick new --prompt task.md --workspace ~/src/model -- claude -p
-  outerloop-tick new --run tuning --prompt task.md --gate 'make check' -- ./author.sh`),
+  outerloop-tick new --prompt task.md --workspace . --gate 'make check' -- ./author.sh`),
 		run: runNew,
 	}
 }
@@ -52,7 +54,7 @@ func runNew(ctx context.Context, c *call, args []string) error {
 	f.IntVar(&n.MemoryMB, "memory", 0, "`MB` of memory for a task of a launch")
 	f.IntVar(&n.GPUs, "gpus", 0, "`N` GPUs for a task of a launch")
 	f.IntVar(&n.MaxGPUs, "max-gpus", 0, "`N` GPUs that the tasks of one sweep may have at once; 0 for no bound")
-	gpuHours := f.Float64("gpu-hours", -1, "`HOURS` of one GPU in all; -1 for no bound")
+	gpuHours := f.Float64("gpu-hours", -1, "`HOURS` of one GPU in all; no bound where it is not given")
 	place := c.placeFlags()
 	kind := f.String("sandbox", "auto", "`KIND`: bwrap, none, or auto for bwrap where it works")
 	rest, err := c.parse(args)
@@ -67,7 +69,7 @@ func runNew(ctx context.Context, c *call, args []string) error {
 		return wrong("give --prompt FILE, or --prompt - for standard input", "no prompt: the author would not know what to do")
 	}
 	if n.Prompt, err = readPrompt(*prompt); err != nil {
-		return failed("", "reading the prompt: %w", err)
+		return err
 	}
 	if n.Sandbox, err = c.chooseSandbox(ctx, *kind); err != nil {
 		return err
@@ -83,15 +85,51 @@ func runNew(ctx context.Context, c *call, args []string) error {
 	if err := c.settle(root, place); err != nil {
 		return err
 	}
+	placed, _, err := readCompute(root)
+	if err != nil {
+		return err
+	}
+	if err := placed.checkTask(n); err != nil {
+		return err
+	}
 	id, err := engine.New(root, n, time.Now())
-	if _, ok := errors.AsType[*engine.SettingsError](err); ok {
-		return wrong("outerloop-tick new --help lists the flags", "%w", err)
+	if bad, ok := errors.AsType[*engine.SettingsError](err); ok {
+		return wrong(bad.Cure, "%w", err)
 	}
 	if err != nil {
 		return err
 	}
 	fmt.Fprintln(c.Stdout, id)
+	if trouble := authorTrouble(n); trouble != "" {
+		fmt.Fprintf(c.Stderr, "outerloop-tick: warning: %s\n", trouble)
+	}
+	c.sayReady(id, n, placed, root, *rootFlag)
 	return nil
+}
+
+// sayReady says what has become of the call, and what comes next. Standard output
+// has the name alone, for scripts.
+func (c *call) sayReady(id string, n engine.NewRun, placed compute, root engine.Root, rootFlag string) {
+	confined := string(n.Sandbox)
+	switch {
+	case n.Sandbox == sandbox.None:
+	case n.Network:
+		confined += ", with network"
+	default:
+		confined += ", no network"
+	}
+	var where []string
+	if rootFlag != "" {
+		where = []string{"--root", rootFlag}
+	}
+	state, next := "ready", "outerloop-tick "+channel.Quote(append(where, "--loop"))+" starts it"
+	switch {
+	case paused(root):
+		state, next = "ready, and the state root paused", "outerloop-tick "+channel.Quote(append([]string{"resume"}, where...))+" takes that back"
+	case placed.Kind == kindSlurm:
+		next = "outerloop-tick " + channel.Quote(append([]string{"start"}, where...)) + " sees to it, unless a resident tick does already"
+	}
+	fmt.Fprintf(c.Stderr, "outerloop-tick: %s is %s; %s (sandbox: %s)\n", id, state, next, confined)
 }
 
 // chooseSandbox settles how authors and jobs of the run are confined, for the
@@ -129,18 +167,25 @@ func userName() string {
 // readPrompt reads the task, and one byte past the bound so that a larger one
 // is refused and not cut.
 func readPrompt(file string) ([]byte, error) {
+	const cure = "--prompt names a text file with the task, or is - for standard input"
 	in := io.Reader(os.Stdin)
 	if file != "-" {
 		f, err := os.Open(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, failed(cure, "the prompt %s is not there", file)
+		}
 		if err != nil {
-			return nil, err
+			return nil, failed(cure, "reading the prompt: %w", err)
 		}
 		defer f.Close()
 		in = f
 	}
 	text, err := io.ReadAll(io.LimitReader(in, engine.MaxPromptBytes+1))
-	if err == nil && len(text) == 0 {
-		err = errors.New("it is empty")
+	if err != nil {
+		return nil, failed(cure, "reading the prompt: %w", err)
 	}
-	return text, err
+	if len(text) == 0 {
+		return nil, failed("write the task into it", "the prompt %s is empty", file)
+	}
+	return text, nil
 }

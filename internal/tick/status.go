@@ -5,6 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -19,6 +22,14 @@ func statusCommand() command {
 		what: "show how every run stands",
 		detail: strings.TrimSpace(`
 Shows how every run of the state root stands. It changes no run.
+
+STATE is ready, running, parking or parked, and once the run has ended its outcome:
+submitted, accepted, finished, failed, stuck or cancelled. LEG is the leg that runs or
+ran last, JOBS how many of the present sleep's are over. SINCE is how long ago the run
+was made, or, once it has ended, how long ago that was.
+
+In JSON the state of a run that has ended is "ended", and "outcome" says how; "leg" is
+the leg that runs, or the next.
 
 Examples:
   outerloop-tick status
@@ -35,8 +46,11 @@ func runStatus(ctx context.Context, c *call, args []string) error {
 	if err != nil {
 		return err
 	}
-	if len(rest) > 0 || *asJSON && *watch {
-		return wrong("outerloop-tick status --help shows what it takes", "status takes no arguments, and one of --json and --watch")
+	if len(rest) > 0 {
+		return wrong("outerloop-tick status --help shows what it takes", "%q is not expected: status takes flags only", rest[0])
+	}
+	if *asJSON && *watch {
+		return wrong("leave one of them out", "--json and --watch do not go together")
 	}
 	root, err := c.root(*rootFlag)
 	if err != nil {
@@ -59,7 +73,7 @@ func runStatus(ctx context.Context, c *call, args []string) error {
 			enc.SetIndent("", "  ")
 			return enc.Encode(runs)
 		}
-		table := statusTable(runs, time.Now())
+		table := statusTable(root, runs, time.Now())
 		if !*watch {
 			_, err := c.Stdout.Write(table)
 			return err
@@ -79,35 +93,47 @@ func runStatus(ctx context.Context, c *call, args []string) error {
 }
 
 // statusTable is the table for people.
-func statusTable(runs []engine.Status, now time.Time) []byte {
+func statusTable(root engine.Root, runs []engine.Status, now time.Time) []byte {
 	var b bytes.Buffer
+	if paused(root) {
+		fmt.Fprintln(&b, pausedLine)
+	}
 	if len(runs) == 0 {
 		b.WriteString("no runs yet; outerloop-tick new makes one\n")
 		return b.Bytes()
 	}
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "RUN\tAGENT\tSTATE\tLEG\tJOBS\tLAUNCHES LEFT\tSLEEPS LEFT\tAGE\tWHAT")
+	fmt.Fprintln(w, "RUN\tAGENT\tSTATE\tLEG\tJOBS\tLAUNCHES LEFT\tSLEEPS LEFT\tSINCE\tWHAT")
 	for _, r := range runs {
 		if r.Broken != "" {
-			fmt.Fprintf(w, "%s\t\tbroken\t\t\t\t\t\t%s\n", r.Run, render.Line(r.Broken, 200))
+			fmt.Fprintf(w, "%s\t-\tbroken\t-\t-\t-\t-\t-\t%s\n", r.Run, render.Line(r.Broken, 200))
 			continue
 		}
-		state, jobs := string(r.State), ""
+		state, jobs, since := string(r.State), "-", r.Created
 		if r.State == engine.Ended {
-			state = string(r.Outcome)
+			state, since = string(r.Outcome), r.Ended
 		}
 		if r.Jobs > 0 {
 			jobs = fmt.Sprintf("%d/%d", r.Over, r.Jobs)
 		}
-		end := now
-		if !r.Ended.IsZero() {
-			end = r.Ended
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%d\t%d\t%s\t%s\n", r.Run, render.Line(r.Agent, 32), state, r.Leg, jobs,
-			r.Budget.Launches, r.Budget.Sleeps, age(end.Sub(r.Created)), headline(r))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\n", r.Run, render.Line(r.Agent, 32), state, lastLeg(root, r), jobs,
+			r.Budget.Launches, r.Budget.Sleeps, age(now.Sub(since)), detail(r))
 	}
 	w.Flush()
 	return b.Bytes()
+}
+
+// lastLeg is the leg that runs or ran last, "-" before the first. The record's own may
+// be the next one, which has no output yet.
+func lastLeg(root engine.Root, r engine.Status) string {
+	leg := r.Leg
+	if _, err := os.Lstat(filepath.Join(root.RunDir(r.Run), "legs", strconv.Itoa(leg), "stdout")); err != nil {
+		leg--
+	}
+	if leg < 0 {
+		return "-"
+	}
+	return strconv.Itoa(leg)
 }
 
 // age is a span in its largest unit.

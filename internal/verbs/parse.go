@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/outerloop-go/outerloop/channel"
+	"github.com/outerloop-go/outerloop/internal/nearest"
 )
 
 // What parse returns where these were asked for instead of the verb itself.
@@ -96,7 +97,7 @@ func forgottenDashes(v *Verb, args []string, command int) error {
 func unknownFlag(v *Verb, arg, name string) error {
 	flag, _, _ := strings.Cut(arg, "=")
 	cure := "the flags are --" + strings.Join(v.options.names(), ", --")
-	if near := nearest(name, v.options.names()); near != "" {
+	if near := nearest.Word(name, v.options.names()); near != "" {
 		cure = "did you mean --" + near + "?"
 	} else if v.operands == textOperands {
 		cure = `text that begins with a dash goes after "--": ` + channel.Quote([]string{v.program(), "--", arg})

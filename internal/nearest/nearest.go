@@ -1,11 +1,12 @@
-package verbs
+// Package nearest finds the word that a mistyped one was meant to be.
+package nearest
 
 import "strings"
 
-// nearest is the word that a mistyped one was probably meant to be, "" where
+// Word is the word that a mistyped one was probably meant to be, "" where
 // none is near. Near is at most two changed, missing or superfluous letters, and no
 // more than half of the word's own; or else the beginning of exactly one word.
-func nearest(typed string, words []string) string {
+func Word(typed string, words []string) string {
 	near, best := "", 3
 	begins, several := "", false
 	for _, w := range words {

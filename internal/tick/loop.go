@@ -1,0 +1,98 @@
+package tick
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/outerloop-go/outerloop/internal/engine"
+)
+
+// interval is the pause between two passes of a loop. A run does not wait for
+// it: its wake is a job that the end of its last job starts. It is how soon a
+// loop notices that something has died.
+const interval = 500 * time.Millisecond
+
+// loop passes over the runs until it is told to end, or until no run can move.
+func (c *call) loop(ctx context.Context, e *engine.Engine, untilIdle bool) error {
+	l := &looper{call: c, engine: e, progress: newProgress(c.Stdout, e.Now()), reported: make(map[string]bool)}
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for first := true; ; first = false {
+		idle := l.round(ctx)
+		if ctx.Err() != nil {
+			fmt.Fprintln(c.Stdout, "stopped; legs and jobs that are under way go on, and the next tick takes them up")
+			return nil
+		}
+		if idle && untilIdle {
+			return nil
+		}
+		if idle && first {
+			fmt.Fprintln(c.Stdout, "waiting: no run can move yet; outerloop-tick new makes one")
+		}
+		select {
+		case <-ctx.Done():
+		case <-ticker.C:
+		}
+	}
+}
+
+// looper is what a loop remembers from one round to the next, so that it says
+// everything once.
+type looper struct {
+	call     *call
+	engine   *engine.Engine
+	progress *progress
+	reported map[string]bool // errors of runs
+	paused   bool
+}
+
+// round passes over the runs once, unless they are paused, and shows what has changed.
+// It says whether no run can move any more, as far as can be known.
+func (l *looper) round(ctx context.Context) (idle bool) {
+	if now := paused(l.engine.Root); now != l.paused {
+		l.paused = now
+		if now {
+			fmt.Fprintln(l.call.Stdout, pausedLine)
+		} else {
+			fmt.Fprintln(l.call.Stdout, "resumed")
+		}
+	}
+	if !l.paused {
+		idle = l.pass(ctx)
+	}
+	// What is under way goes on also in a pause, and is shown.
+	if runs, err := l.engine.Status(ctx); err == nil {
+		l.progress.show(runs)
+		return idle || l.paused && allOver(runs)
+	}
+	return idle
+}
+
+func (l *looper) pass(ctx context.Context) (idle bool) {
+	log := l.engine.Log
+	sum, err := l.engine.Pass(ctx)
+	if ctx.Err() != nil {
+		return false
+	}
+	if err != nil {
+		// What failed may work again in a moment; a loop stays.
+		log.Error("pass failed", "error", err)
+	}
+	for _, broken := range sum.Broken {
+		if !l.reported[broken.Error()] {
+			l.reported[broken.Error()] = true
+			log.Error("run passed over", "error", broken)
+		}
+	}
+	return err == nil && sum.Moving == 0
+}
+
+func allOver(runs []engine.Status) bool {
+	for _, r := range runs {
+		if r.Broken == "" && r.State != engine.Ended {
+			return false
+		}
+	}
+	return true
+}
