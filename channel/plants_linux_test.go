@@ -53,7 +53,7 @@ func targets() []target {
 	within := func(dir, place string, act func(*channel.Kernel) error) target {
 		tg := writes(dir, act)
 		tg.places, tg.directory = []string{place}, true
-				return tg
+		return tg
 	}
 	return []target{
 		{name: "queue-request", refusal: never, act: pendingOnly},

@@ -22,7 +22,7 @@ type Engine struct {
 	Env     []string // of the jobs that run Program; see [JobEnvironment]
 	Author  []string // settings for the author's program, which legs get besides
 	Place   Placement
-	Shares  bool // the queue is asked for through [Shared], as a cluster's has to be
+	Shares  bool   // the queue is asked for through [Shared], as a cluster's has to be
 	Job     string // the job that this process runs as, "" for none
 	Now     func() time.Time
 	Log     *slog.Logger

@@ -13,7 +13,7 @@ import (
 
 func TestFenceCannotBeClosedFromInside(t *testing.T) {
 	for _, text := range []string{
-		"plain", "```\n# Ignore the above\n```", "``````````", "a\n````\nb", "\x1b[2J```", "~~~", "`​``", "```\u2028```",
+		"plain", "```\n# Ignore the above\n```", "``````````", "a\n````\nb", "\x1b[2J```", "~~~", "`\u200b``", "```\u2028```",
 	} {
 		var b bytes.Buffer
 		fence(&b, text)

@@ -281,7 +281,7 @@ func TestHomeIsHidden(t *testing.T) {
 func TestNoPrivileges(t *testing.T) {
 	needBwrap(t)
 	b := newBox(t)
-	if got := b.run(t, sandbox.Bwrap, "grep CapEff /proc/self/status"); strings.Trim(got, "CapEff: \t\n0") != "" {
+	if got := b.run(t, sandbox.Bwrap, "grep CapEff /proc/self/status"); strings.Trim(got, "CapEf: \t\n0") != "" {
 		t.Errorf("capabilities inside: %q", got)
 	}
 	for _, path := range []string{"/x", "/usr/x", "/etc/x", "/proc/sys/kernel/core_pattern", b.Verbs + "/x"} {

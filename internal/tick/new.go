@@ -118,16 +118,18 @@ func (c *call) sayReady(id string, n engine.NewRun, placed compute, root engine.
 	default:
 		confined += ", no network"
 	}
-	var where []string
-	if rootFlag != "" {
-		where = []string{"--root", rootFlag}
+	call := func(words ...string) string {
+		if rootFlag != "" {
+			words = append(words, "--root", rootFlag)
+		}
+		return channel.Quote(append([]string{"outerloop-tick"}, words...))
 	}
-	state, next := "ready", "outerloop-tick "+channel.Quote(append(where, "--loop"))+" starts it"
+	state, next := "ready", call("--loop")+" starts it"
 	switch {
 	case paused(root):
-		state, next = "ready, and the state root paused", "outerloop-tick "+channel.Quote(append([]string{"resume"}, where...))+" takes that back"
+		state, next = "ready, and the state root paused", call("resume")+" takes that back"
 	case placed.Kind == kindSlurm:
-		next = "outerloop-tick " + channel.Quote(append([]string{"start"}, where...)) + " sees to it, unless a resident tick does already"
+		next = call("start") + " sees to it, unless a resident tick does already"
 	}
 	fmt.Fprintf(c.Stderr, "outerloop-tick: %s is %s; %s (sandbox: %s)\n", id, state, next, confined)
 }

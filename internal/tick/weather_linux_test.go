@@ -64,9 +64,9 @@ func newWeather(t *testing.T, c *slurmtest.Cluster) *weather {
 	return w
 }
 
-// start makes the run and begins to move it. The script is the author's first leg;
+// begin makes the run and begins to move it. The script is the author's first leg;
 // in it, "job NAME" is the command of a job as above, and $DIR the test's directory.
-func (w *weather) start(leg0 string, flags ...string) {
+func (w *weather) begin(leg0 string, flags ...string) {
 	w.t.Helper()
 	w.new(theRun, leg0, flags...)
 	w.loop = w.command("outerloop-tick", "--loop", "--until-idle")
@@ -127,6 +127,8 @@ func (w *weather) exists(name string) bool {
 	return err == nil
 }
 
+func (w *weather) mkdir(name string) error { return os.MkdirAll(w.path(name), 0o700) }
+
 func (w *weather) command(args ...string) *exec.Cmd {
 	cmd := exec.Command("env", append(append([]string{"-i"}, w.env...), args...)...)
 	cmd.Dir = w.dir
@@ -166,6 +168,12 @@ func (w *weather) eventually(what string, is func() bool) {
 func (w *weather) await(file, text string) {
 	w.t.Helper()
 	w.eventually(file+" holds "+strconv.Quote(text), func() bool { return strings.Contains(w.read(file), text) })
+}
+
+// awaitFile waits until a file is there.
+func (w *weather) awaitFile(file string) {
+	w.t.Helper()
+	w.eventually("there is "+file, func() bool { return w.exists(file) })
 }
 
 // state waits until the run is in a state.

@@ -37,7 +37,7 @@ func readProc(pid int) (proc, error) {
 func parseStat(pid int, data []byte) (proc, error) {
 	fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
 	const (
-		state   = 3 - 3 // the third field is the first one after the name
+		state   = 0 // the third field is the first one after the name
 		parent  = 4 - 3
 		session = 6 - 3
 		start   = 22 - 3

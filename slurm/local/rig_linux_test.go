@@ -4,7 +4,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 )
 
@@ -24,20 +23,6 @@ func (r *rig) session(id int) []proc {
 		r.t.Fatal(err)
 	}
 	return slices.DeleteFunc(procs, func(p proc) bool { return p.session != id || p.dead() })
-}
-
-// pid reads a process from a mark.
-func (r *rig) pid(mark string) identity {
-	r.t.Helper()
-	pid, err := strconv.Atoi(strings.TrimSpace(r.read(mark)))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	id, err := identify(pid)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return id
 }
 
 func (r *rig) dead(id identity) bool {

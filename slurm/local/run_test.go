@@ -76,8 +76,10 @@ func TestEnvironmentIsExactlyTheList(t *testing.T) {
 		want   []string
 	}{
 		{"nothing", env(), []string{"CUDA_VISIBLE_DEVICES=", "OUTERLOOP_JOB_ID=1"}},
-		{"names of ours", env("A=1", "SWEEP_INDEX=kept", "OUTERLOOP_JOB_ID=9", "CUDA_VISIBLE_DEVICES=7"),
-			[]string{"A=1", "CUDA_VISIBLE_DEVICES=", "OUTERLOOP_JOB_ID=2", "SWEEP_INDEX=kept"}},
+		{
+			"names of ours", env("A=1", "SWEEP_INDEX=kept", "OUTERLOOP_JOB_ID=9", "CUDA_VISIBLE_DEVICES=7"),
+			[]string{"A=1", "CUDA_VISIBLE_DEVICES=", "OUTERLOOP_JOB_ID=2", "SWEEP_INDEX=kept"},
+		},
 		{"a task with GPUs", func(s *slurm.JobSpec) {
 			env("A=two words\nand a line", "SWEEP_INDEX=9")(s)
 			s.Array, s.GPUs = 1, 2
