@@ -9,7 +9,7 @@ GOBUILD  = CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false \
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 # What has to build and vet outside Linux as well: the library and the verbs.
 PORTABLE = ./channel/... ./ledger/... ./slurm/... ./watcher/... \
-           ./internal/dirfd/... ./internal/render/... ./internal/verbs/... ./cmd/syscall-...
+           ./internal/dirfd/... ./internal/nearest/... ./internal/render/... ./internal/verbs/... ./cmd/syscall-...
 
 export GO GOTOOL GOBUILD PORTABLE
 

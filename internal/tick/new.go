@@ -32,14 +32,18 @@ Examples:
 	}
 }
 
-func runNew(ctx context.Context, c *call, args []string) error {
-	n := engine.NewRun{}
-	rootFlag := c.rootFlag()
+// newFlags are the flags of new that are not kept in the run as they are.
+type newFlags struct {
+	root, prompt, sandbox *string
+	gpuHours              *float64
+	place                 placeFlags
+}
+
+func (c *call) newFlags(n *engine.NewRun) newFlags {
 	f := c.flags
 	f.StringVar(&n.ID, "run", "", "`NAME` of the run; one is made up where it is not given")
 	f.StringVar(&n.Agent, "agent", "", "`NAME` of the agent, as other agents see it; the run's where it is not given")
 	f.StringVar(&n.Workspace, "workspace", "", "`DIR` the author works in; a new one in the state root where it is not given")
-	prompt := f.String("prompt", "", "`FILE` with the task, - for standard input")
 	f.IntVar(&n.Budget.Launches, "launches", 24, "`N` launches in all; a sweep counts as one")
 	f.IntVar(&n.Budget.Sleeps, "sleeps", 12, "`N` sleeps in all")
 	f.DurationVar(&n.LegTime.Duration, "leg-time", time.Hour, "walltime of a leg, as `SPAN` such as 90m")
@@ -54,27 +58,36 @@ func runNew(ctx context.Context, c *call, args []string) error {
 	f.IntVar(&n.MemoryMB, "memory", 0, "`MB` of memory for a task of a launch")
 	f.IntVar(&n.GPUs, "gpus", 0, "`N` GPUs for a task of a launch")
 	f.IntVar(&n.MaxGPUs, "max-gpus", 0, "`N` GPUs that the tasks of one sweep may have at once; 0 for no bound")
-	gpuHours := f.Float64("gpu-hours", -1, "`HOURS` of one GPU in all; no bound where it is not given")
-	place := c.placeFlags()
-	kind := f.String("sandbox", "auto", "`KIND`: bwrap, none, or auto for bwrap where it works")
+	return newFlags{
+		root:     c.rootFlag(),
+		prompt:   f.String("prompt", "", "`FILE` with the task, - for standard input"),
+		sandbox:  f.String("sandbox", "auto", "`KIND`: bwrap, none, or auto for bwrap where it works"),
+		gpuHours: f.Float64("gpu-hours", -1, "`HOURS` of one GPU in all; no bound where it is not given"),
+		place:    c.placeFlags(),
+	}
+}
+
+func runNew(ctx context.Context, c *call, args []string) error {
+	n := engine.NewRun{}
+	f := c.newFlags(&n)
 	rest, err := c.parse(args)
 	if err != nil {
 		return err
 	}
 	n.Command = rest
-	if *gpuHours != -1 {
-		n.Budget.GPUHours = gpuHours
+	if *f.gpuHours != -1 {
+		n.Budget.GPUHours = f.gpuHours
 	}
-	if *prompt == "" {
+	if *f.prompt == "" {
 		return wrong("give --prompt FILE, or --prompt - for standard input", "no prompt: the author would not know what to do")
 	}
-	if n.Prompt, err = readPrompt(*prompt); err != nil {
+	if n.Prompt, err = readPrompt(*f.prompt); err != nil {
 		return err
 	}
-	if n.Sandbox, err = c.chooseSandbox(ctx, *kind); err != nil {
+	if n.Sandbox, err = c.chooseSandbox(ctx, *f.sandbox); err != nil {
 		return err
 	}
-	path, err := c.rootPath(*rootFlag)
+	path, err := c.rootPath(*f.root)
 	if err != nil {
 		return err
 	}
@@ -82,9 +95,14 @@ func runNew(ctx context.Context, c *call, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := c.settle(root, place); err != nil {
+	if err := c.settle(root, f.place); err != nil {
 		return err
 	}
+	return c.makeRun(root, n, *f.root)
+}
+
+// makeRun makes the run in a state root whose backend is settled.
+func (c *call) makeRun(root engine.Root, n engine.NewRun, rootFlag string) error {
 	placed, _, err := readCompute(root)
 	if err != nil {
 		return err
@@ -103,7 +121,7 @@ func runNew(ctx context.Context, c *call, args []string) error {
 	if trouble := authorTrouble(n); trouble != "" {
 		fmt.Fprintf(c.Stderr, "outerloop-tick: warning: %s\n", trouble)
 	}
-	c.sayReady(id, n, placed, root, *rootFlag)
+	c.sayReady(id, n, placed, root, rootFlag)
 	return nil
 }
 

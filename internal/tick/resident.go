@@ -126,7 +126,7 @@ func (r *resident) tick(ctx context.Context) {
 	}
 	limit, cancel := context.WithTimeout(ctx, tickLimit)
 	defer cancel()
-	argv := program.Command("--root", r.root.Path())
+	argv := program.Command("--root", r.root.Path(), "--verbose")
 	cmd := exec.CommandContext(limit, argv[0], argv[1:]...)
 	cmd.Env = engine.JobEnvironment(r.call.Getenv)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

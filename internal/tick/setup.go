@@ -14,7 +14,7 @@ import (
 
 // rootFlag adds --root to the command's flags.
 func (c *call) rootFlag() *string {
-	return c.flags.String("root", "", "`DIR` with all runs; OUTERLOOP_ROOT, else ~/.outerloop, where it is not given")
+	return c.flags.String("root", "", "the state root, `DIR` (default $OUTERLOOP_ROOT, else ~/.outerloop)")
 }
 
 // root opens the state root.
