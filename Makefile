@@ -13,7 +13,7 @@ PORTABLE = ./channel/... ./ledger/... ./slurm/... ./watcher/... \
 
 export GO GOTOOL GOBUILD PORTABLE
 
-.PHONY: help build demo slurm-demo test bench sizes lint fmt cross clean
+.PHONY: help build demo slurm-demo test bench sizes lint fmt install cross clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 8
@@ -45,6 +45,12 @@ lint: ## check form, imports, dependencies and sizes
 
 fmt: ## format the Go files the way lint wants them
 	$(GOTOOL) gofumpt -w .
+
+PREFIX ?= /usr/local
+
+install: build ## put the programs into $(DESTDIR)$(PREFIX)/bin, together
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(BIN)/syscall-* $(BIN)/outerloop-tick $(DESTDIR)$(PREFIX)/bin
 
 cross: ## build for the other platforms into dist/
 	@sh scripts/cross.sh dist

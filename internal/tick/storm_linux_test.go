@@ -10,7 +10,7 @@ import (
 // What an author's first leg does in these tests: launch a job, at once or when the
 // test says so.
 const (
-	launchOne = "syscall-launch --name one --minutes 5 -- job one\n"
+	launchOne = "syscall-launch --name one --minutes 5 -- sh $DIR/job one\n"
 	launchNow = "touch $DIR/waits; until [ -e $DIR/leg ]; do sleep 0.05; done\n" + launchOne
 )
 
@@ -35,7 +35,7 @@ func TestDaemonsStopped(t *testing.T) {
 			w.awaitFile("waits")
 			w.stop(slurmtest.Slurmctld)
 			w.write("leg", "")
-			w.eventually("the launch was tried", func() bool { return w.record(theRun).LastError != "" })
+			w.eventually("the launch was tried", func() bool { return w.record().LastError != "" })
 			w.state(engine.Parking)
 			w.start(slurmtest.Slurmctld)
 			w.write("go", "")
@@ -45,7 +45,7 @@ func TestDaemonsStopped(t *testing.T) {
 			w.id("wake-1")
 			w.stop(slurmtest.Slurmctld)
 			w.write("go", "")
-			w.awaitFile("root/runs/w/eval-launch-one/exit-code")
+			w.awaitFile(w.file("eval-launch-one/exit-code"))
 			w.start(slurmtest.Slurmctld)
 		}},
 		// It gives up on sbatch in the middle of a submission, and the controller
@@ -54,7 +54,7 @@ func TestDaemonsStopped(t *testing.T) {
 			w.awaitFile("waits")
 			w.must(c.Freeze(slurmtest.Slurmctld))
 			w.write("leg", "")
-			w.eventually("the launch was tried", func() bool { return w.record(theRun).LastError != "" })
+			w.eventually("the launch was tried", func() bool { return w.record().LastError != "" })
 			w.must(c.Thaw(slurmtest.Slurmctld))
 			w.write("go", "")
 		}},
@@ -71,7 +71,7 @@ func TestDaemonsStopped(t *testing.T) {
 			w.awaitFile("waits")
 			w.stop(slurmtest.Munged)
 			w.write("leg", "")
-			w.eventually("the launch was tried", func() bool { return w.record(theRun).LastError != "" })
+			w.eventually("the launch was tried", func() bool { return w.record().LastError != "" })
 			w.start(slurmtest.Munged)
 			w.write("go", "")
 		}},
@@ -80,7 +80,7 @@ func TestDaemonsStopped(t *testing.T) {
 			w.id("wake-1")
 			w.stop(slurmtest.Munged)
 			w.write("go", "")
-			w.awaitFile("root/runs/w/eval-launch-one/exit-code")
+			w.awaitFile(w.file("eval-launch-one/exit-code"))
 			w.start(slurmtest.Munged)
 		}},
 		// Jobs wait for the node, and the run for its jobs.

@@ -2,6 +2,7 @@ package tick
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -24,13 +25,11 @@ type weather struct {
 	t       *testing.T
 	cluster *slurmtest.Cluster
 	dir     string
+	name    string // of the run; others share the cluster
 	env     []string
 	loop    *exec.Cmd
 	said    bytes.Buffer // by the loop; to be read when it has ended
 }
-
-// theRun is the name of a weather's run.
-const theRun = "w"
 
 // The author does in its first leg what the test wants, and submits in the second.
 // One that was ended from outside begins again, so it counts its beginnings.
@@ -55,7 +54,7 @@ echo "end $1" >> $DIR/log
 
 func newWeather(t *testing.T, c *slurmtest.Cluster) *weather {
 	t.Helper()
-	w := &weather{t: t, cluster: c, dir: t.TempDir()}
+	w := &weather{t: t, cluster: c, dir: t.TempDir(), name: strings.ToLower(rand.Text()[:8])}
 	w.env = append(c.Env(), "PATH="+os.Getenv("PATH"), "HOME="+w.dir,
 		"OUTERLOOP_ROOT="+w.path("root"), "OUTERLOOP_ACCOUNT="+slurmtest.Account)
 	w.write("author", author)
@@ -65,10 +64,10 @@ func newWeather(t *testing.T, c *slurmtest.Cluster) *weather {
 }
 
 // begin makes the run and begins to move it. The script is the author's first leg;
-// in it, "job NAME" is the command of a job as above, and $DIR the test's directory.
+// in it, $DIR is the test's directory.
 func (w *weather) begin(leg0 string, flags ...string) {
 	w.t.Helper()
-	w.new(theRun, leg0, flags...)
+	w.new(w.name, leg0, flags...)
 	w.loop = w.command("outerloop-tick", "--loop", "--until-idle")
 	w.loop.Stdout, w.loop.Stderr = &w.said, &w.said
 	if err := w.loop.Start(); err != nil {
@@ -79,7 +78,7 @@ func (w *weather) begin(leg0 string, flags ...string) {
 // new makes a run, and nothing moves it yet.
 func (w *weather) new(run, leg0 string, flags ...string) {
 	w.t.Helper()
-	w.write("leg0", strings.ReplaceAll(leg0, "job ", "sh $DIR/job "))
+	w.write("leg0", leg0)
 	args := append([]string{"outerloop-tick", "new", "--run", run, "--prompt", w.path("author"), "--sandbox", "none"}, flags...)
 	w.run(append(args, "--", "sh", w.path("author"))...)
 }
@@ -91,15 +90,12 @@ func (w *weather) end() {
 		w.loop.Wait()
 	}
 	if w.t.Failed() {
-		kernel, _ := os.ReadFile(w.path("root/runs/" + theRun + "/kernel.log"))
-		record, _ := os.ReadFile(w.path("root/runs/" + theRun + "/run.json"))
+		kernel, _ := os.ReadFile(w.path(w.file("kernel.log")))
+		record, _ := os.ReadFile(w.path(w.file("run.json")))
 		w.t.Logf("the loop said:\n%s\nthe legs said:\n%s\nthe record is:\n%s", w.said.String(), kernel, record)
 	}
 	w.write("go", "")
-	for _, id := range w.ids("%F", "") {
-		// The test's own context is over.
-		exec.Command("env", append(w.env, "scancel", id)...).Run()
-	}
+	w.command("sh", "-c", "scancel $(squeue --noheader --format='%F %j' | sed -n 's/ "+w.name+"-.*//p')").Run()
 	endAll(w.t, w.path("root"))
 }
 
@@ -112,6 +108,9 @@ func (w *weather) write(name, text string) {
 		w.t.Fatal(err)
 	}
 }
+
+// file is a file of the run's.
+func (w *weather) file(name string) string { return filepath.Join("root/runs", w.name, name) }
 
 // read returns a file's text, "" while there is none.
 func (w *weather) read(name string) string {
@@ -179,40 +178,28 @@ func (w *weather) awaitFile(file string) {
 // state waits until the run is in a state.
 func (w *weather) state(want engine.State) {
 	w.t.Helper()
-	w.eventually("the run is "+string(want), func() bool { return w.record(theRun).State == want })
+	w.eventually("the run is "+string(want), func() bool { return w.record().State == want })
 }
 
-func (w *weather) record(run string) (rec engine.Record) {
+func (w *weather) record() (rec engine.Record) {
 	w.t.Helper()
-	w.must(json.Unmarshal([]byte(w.read("root/runs/"+run+"/run.json")), &rec))
+	w.must(json.Unmarshal([]byte(w.read(w.file("run.json"))), &rec))
 	return rec
 }
 
-// ids lists jobs of the state root as the controller has them: those of one name, or
-// all with a name of the run's. The format is that of squeue: %F is what scancel
-// takes for all tasks of an array.
-func (w *weather) ids(format, name string) []string {
-	args := append(w.env, "squeue", "--noheader", "--format="+format+" %j")
-	out, err := exec.Command("env", args...).Output()
-	if err != nil {
-		return nil
-	}
-	var ids []string
-	for line := range strings.Lines(string(out)) {
-		id, its, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if its == name || name == "" {
-			ids = append(ids, id)
-		}
-	}
-	return ids
+// ids lists the run's jobs of one name, such as "launch-one", that have not ended.
+func (w *weather) ids(job string) []string {
+	w.t.Helper()
+	// %F is what scancel takes for all tasks of an array.
+	return strings.Fields(w.slurm("squeue", "--noheader", "--format=%F", "--name="+w.name+"-"+job))
 }
 
-// id waits for a job of the run, such as "launch-one" or "wake-1".
+// id waits for a job of the run.
 func (w *weather) id(job string) string {
 	w.t.Helper()
 	var ids []string
 	w.eventually(job+" is in the queue", func() bool {
-		ids = w.ids("%F", theRun+"-"+job)
+		ids = w.ids(job)
 		return len(ids) > 0
 	})
 	return ids[0]
@@ -245,11 +232,11 @@ func (w *weather) ends(want engine.Outcome) {
 	timer := time.AfterFunc(patience, func() { w.loop.Process.Kill() })
 	err := w.loop.Wait()
 	timer.Stop()
-	if rec := w.record(theRun); err != nil || rec.Outcome != want {
+	if rec := w.record(); err != nil || rec.Outcome != want {
 		w.t.Fatalf("the loop ended: %v; the run is %s %s: %s", err, rec.State, rec.Outcome, rec.Reason)
 	}
 	w.eventually("nothing is left in the queue", func() bool {
-		return len(w.ids("%i", theRun+"-wake-1"))+len(w.ids("%i", theRun+"-leg-0")) == 0
+		return !strings.Contains(w.slurm("squeue", "--noheader", "--format=%j"), w.name+"-")
 	})
 }
 
@@ -257,7 +244,7 @@ func (w *weather) ends(want engine.Outcome) {
 // of its end, in as many lines.
 func (w *weather) ledger() {
 	w.t.Helper()
-	file := "root/runs/" + theRun + "/launches.jsonl"
+	file := w.file("launches.jsonl")
 	log, err := ledger.History(w.path(file))
 	w.must(err)
 	if len(log.Launches) == 0 || len(log.Stray) > 0 || log.Lost > 0 {
@@ -315,7 +302,7 @@ func (w *weather) told(lines ...string) {
 
 // overhead logs what lay between the end of the last job and the next leg.
 func (w *weather) overhead() {
-	codes, _ := filepath.Glob(w.path("root/runs/" + theRun + "/eval-launch-*/exit-code"))
+	codes, _ := filepath.Glob(w.path(w.file("eval-launch-*/exit-code")))
 	var last time.Time
 	for _, code := range codes {
 		if st, err := os.Stat(code); err == nil && st.ModTime().After(last) {
