@@ -16,7 +16,7 @@ export GO GOTOOL GOBUILD PORTABLE
 .PHONY: help build demo slurm-demo test bench sizes lint fmt install cross clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 8
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 8
 
 build: ## build the programs into bin/, static and reproducible
 	@mkdir -p $(BIN)
@@ -32,7 +32,7 @@ slurm-demo: build ## the same on a real Slurm cluster that exists only for that;
 
 test: ## install what the tests call where that is possible, then run them all
 	@sh scripts/deps.sh git bwrap strace cc python3 sbatch slurmdbd munged mariadbd
-	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) ./...
+	CGO_ENABLED=1 $(GO) test -race -timeout 30m $(TESTFLAGS) ./...
 
 bench: sizes ## measure: sizes of the programs, then the Go benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem $(BENCHFLAGS) ./...

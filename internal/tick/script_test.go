@@ -113,16 +113,19 @@ func endAll(t *testing.T, root string) {
 }
 
 // processesOf finds the kernel's processes that work on a state root: they name
-// it on their command lines. Processes in sandboxes die with these.
+// it on their command lines or in their environment. Processes in sandboxes die
+// with these.
 func processesOf(root string) []int {
 	var pids []int
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range files {
-		raw, err := os.ReadFile(file)
-		if err != nil || !strings.Contains(string(raw), root+"/") {
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && pid != os.Getpid() {
+		words, _ := os.ReadFile(file)
+		env, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "environ"))
+		if strings.Contains(string(words), root+"/") || strings.Contains(string(env), "OUTERLOOP_ROOT="+root+"\x00") {
 			pids = append(pids, pid)
 		}
 	}
