@@ -1,50 +1,64 @@
 package tick
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/outerloop-go/outerloop/internal/engine"
 	"github.com/outerloop-go/outerloop/internal/slurmtest"
 )
 
 // TestQueries counts the real calls of Slurm's programs: a tick asks twice at most,
-// however many runs are parked, and whatever has become of their wakes.
+// however many runs are parked and whatever has become of their wakes.
 func TestQueries(t *testing.T) {
 	t.Parallel()
 	const runs = 30
-	// A controller that forgets, so that accounting has to be asked as well.
-	w := newWeather(t, slurmtest.New(t, slurmtest.Options{Accounting: true, MinJobAge: 2}))
+	c := slurmtest.New(t, slurmtest.Options{Accounting: true})
+	w := newWeather(t, c)
 	for _, name := range []string{"squeue", "sacct", "scontrol", "sinfo"} {
 		w.standIn(name, "echo "+name+" >> $DIR/calls; exec /usr/bin/"+name+` "$@"`)
 	}
-	names := make([]string, runs)
-	for i := range names {
-		names[i] = fmt.Sprintf("%s%02d", w.name, i)
+	for i := range runs {
 		// All four GPUs each, so that the jobs of all but one wait.
-		w.new(names[i], launchOne, "--gpus", "4")
+		w.new(fmt.Sprintf("%s-%d", w.name, i), launchOne, "--gpus", "4")
 	}
 	w.run("outerloop-tick")
 	w.eventually("all are parked", func() bool {
-		for _, name := range names {
-			w.name = name
-			if w.record().State != engine.Parked {
-				return false
-			}
-		}
-		return true
+		return strings.Count(w.run("outerloop-tick", "status"), " parked ") == runs
 	})
-	pass := func(what string) {
+	pass := func(what string, want ...string) {
 		t.Helper()
-		w.aged("root/shared/queue.json")
+		w.must(os.RemoveAll(w.path("root/shared"))) // an answer that others may still have use for
 		w.write("calls", "")
 		out := w.run("outerloop-tick")
-		calls := strings.Fields(w.read("calls"))
-		t.Logf("%s: %q", what, calls)
-		if len(calls) > 2 || !strings.Contains(out, "30 runs, 30 not ended") {
-			t.Errorf("%s: a tick made the calls %q and said %q", what, calls, out)
+		if calls := strings.Fields(w.read("calls")); !slices.Equal(calls, want) || !strings.Contains(out, "30 runs, 30 not ended") {
+			t.Errorf("%s: a tick made the calls %q, and not %q, and said %q", what, calls, want, out)
 		}
 	}
-	pass("all are parked")
+	pass("all are parked", "squeue")
+
+	// Nobody but accounting knows what has become of the wakes: they are cancelled,
+	// and the controller has lost its memory.
+	w.slurm("scancel", "--user=root", "--state=PENDING")
+	w.slurm("scancel", "--user=root")
+	w.eventually("accounting knows of all", func() bool {
+		known := w.slurm("sacct", "--allusers", "--allocations", "--noheader", "--format=jobname%40,state", "--state=CANCELLED")
+		return strings.Count(known, "-wake-1 ") == runs
+	})
+	w.must(c.LoseMemory(t.Context()))
+	w.eventually("a wake that is missing is no new one", func() bool { return w.age("-29") > 12*time.Second })
+	pass("all wakes are lost", "squeue", "sacct")
+}
+
+// age is how long ago the wake of a run was sent in.
+func (w *weather) age(run string) time.Duration {
+	w.t.Helper()
+	var rec engine.Record
+	w.must(json.Unmarshal([]byte(w.read("root/runs/"+w.name+run+"/run.json")), &rec))
+	return time.Since(rec.Wake.At)
 }
