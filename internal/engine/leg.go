@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/outerloop-go/outerloop/channel"
@@ -79,15 +80,31 @@ func (e *Engine) runLeg(ctx context.Context, r *Run) error {
 		r.State = Ready
 		return fmt.Errorf("running the author: %w", err)
 	}
-	e.Log.Info("leg is over", "run", r.ID, "leg", r.Leg, "status", result.Code)
-	if err := writeJSON(r.legPath(r.Leg, endedFile), endingOf(result)); err != nil {
+	how := endingOf(result)
+	if how.Status == 128+int(syscall.SIGTERM) && toldToEnd(ctx) {
+		how.Cause = byKernel
+	}
+	e.Log.Info("leg is over", "run", r.ID, "leg", r.Leg, "status", how.Status, "cause", how.Cause)
+	if err := writeJSON(r.legPath(r.Leg, endedFile), how); err != nil {
 		return err
 	}
 	// The author is gone; what it asked for is carried out also when this
 	// process has been told to end.
 	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), legSlack*time.Minute)
 	defer cancel()
-	return e.finishLeg(finish, r, k, endingOf(result))
+	return e.finishLeg(finish, r, k, how)
+}
+
+// toldToEnd says whether this process was told to end at about this time. A
+// scheduler sends SIGTERM to every process of a job at once, and the author may be
+// gone before this one has noticed its own.
+func toldToEnd(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return true
+	case <-time.After(2 * time.Second):
+		return false
+	}
 }
 
 // prepareChannel puts into the channel what the leg begins with and takes out

@@ -1,6 +1,7 @@
 package tick
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -29,12 +30,7 @@ func TestJobMishaps(t *testing.T) {
 	w.slurm("scancel", "--signal=KILL", "--full", w.id("launch-shot"))
 	// A minute is the least that Slurm has for a limit.
 	w.slurm("scontrol", "update", "jobid="+w.id("launch-long"), "endtime=now")
-	again := w.id("launch-again")
-	w.slurm("scontrol", "requeue", again)
-	w.eventually("it is queued again", func() bool {
-		return strings.Contains(w.slurm("squeue", "--noheader", "--states=all", "--jobs="+again, "--format=%T"), "PENDING")
-	})
-	w.slurm("scontrol", "update", "jobid="+again, "starttime=now")
+	w.requeue(w.id("launch-again"))
 	w.eventually("it runs again", func() bool { return strings.Count(w.read("log"), "begin again") == 2 })
 	w.eventually("the others are over", func() bool { return len(w.ids("launch-long")) == 0 })
 	w.write("go", "")
@@ -48,6 +44,20 @@ func TestJobMishaps(t *testing.T) {
 		"### long: no exit code; the scheduler says TIMEOUT\n",
 		"### big: no exit code; the scheduler says FAILED\n", // OUT_OF_MEMORY takes cgroups
 		"### shot: no exit code; the scheduler says FAILED\n")
+}
+
+// requeue has a job that runs begin again, and at once: Slurm makes it wait for two
+// minutes, lest the end of the first time is taken for that of the second.
+func (w *weather) requeue(id string) {
+	w.t.Helper()
+	w.slurm("scontrol", "requeue", id)
+	w.eventually("its first time is over", func() bool {
+		// What watches over a job on its node listens there as long as it lives.
+		sockets, err := filepath.Glob(filepath.Join(filepath.Dir(w.cluster.Config()), "spool", "*_"+id+".*"))
+		w.must(err)
+		return len(sockets) == 0
+	})
+	w.slurm("scontrol", "update", "jobid="+id, "starttime=now")
 }
 
 // TestLegCancelled: whoever cancels a leg ends neither the run nor what the author

@@ -29,27 +29,25 @@ func TestQueries(t *testing.T) {
 	}
 	w.run("outerloop-tick")
 	w.eventually("all are parked", func() bool {
-		return strings.Count(w.run("outerloop-tick", "status"), " parked ") == runs
+		records := w.run("sh", "-c", "cat root/runs/*/run.json")
+		return strings.Count(records, `"state": "parked"`) == runs
 	})
 	pass := func(what string, want ...string) {
 		t.Helper()
 		w.must(os.RemoveAll(w.path("root/shared"))) // an answer that others may still have use for
 		w.write("calls", "")
-		out := w.run("outerloop-tick")
-		if calls := strings.Fields(w.read("calls")); !slices.Equal(calls, want) || !strings.Contains(out, "30 runs, 30 not ended") {
-			t.Errorf("%s: a tick made the calls %q, and not %q, and said %q", what, calls, want, out)
+		w.run("outerloop-tick")
+		if calls := strings.Fields(w.read("calls")); !slices.Equal(calls, want) {
+			t.Errorf("%s: a tick made the calls %q, and not %q", what, calls, want)
 		}
 	}
 	pass("all are parked", "squeue")
 
-	// Nobody but accounting knows what has become of the wakes: they are cancelled,
-	// and the controller has lost its memory.
+	// Nobody knows what has become of the wakes: they are cancelled, before they ever
+	// had a chance to start, and the controller has lost its memory.
 	w.slurm("scancel", "--user=root", "--state=PENDING")
 	w.slurm("scancel", "--user=root")
-	w.eventually("accounting knows of all", func() bool {
-		known := w.slurm("sacct", "--allusers", "--allocations", "--noheader", "--format=jobname%40,state", "--state=CANCELLED")
-		return strings.Count(known, "-wake-1 ") == runs
-	})
+	w.eventually("the queue is empty", func() bool { return w.slurm("squeue", "--noheader") == "" })
 	w.must(c.LoseMemory(t.Context()))
 	w.eventually("a wake that is missing is no new one", func() bool { return w.age("-29") > 12*time.Second })
 	pass("all wakes are lost", "squeue", "sacct")

@@ -152,7 +152,7 @@ func (w *weather) must(err error) {
 }
 
 // patience is an upper bound for what takes Slurm seconds.
-const patience = 3 * time.Minute
+const patience = time.Minute
 
 func (w *weather) eventually(what string, is func() bool) {
 	w.t.Helper()
