@@ -1,64 +1,11 @@
 package tick
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/outerloop-go/outerloop/internal/engine"
 )
-
-// TestJobMishaps lets everything that can befall a job befall the jobs of one sleep.
-func TestJobMishaps(t *testing.T) {
-	t.Parallel()
-	w := newWeather(t, cluster.Get(t))
-	w.write("big", "echo begin big >> $DIR/log; head -c 400M /dev/zero | tail\n")
-	w.begin(`
-		syscall-launch --name fine --minutes 5 -- sh $DIR/job fine
-		syscall-launch --name gone --minutes 5 -- sh $DIR/job gone
-		syscall-launch --name sweep --minutes 5 --array 3 -- sh -c 'sh $DIR/job sweep.$SWEEP_INDEX'
-		syscall-launch --name long --minutes 1 -- sh $DIR/job long
-		syscall-launch --name big --minutes 5 -- sh $DIR/big
-		syscall-launch --name shot --minutes 5 -- sh $DIR/job shot
-		syscall-launch --name again --minutes 5 -- sh $DIR/job again
-	`, "--memory", "200")
-	for _, job := range []string{"fine", "gone", "sweep.0", "sweep.1", "sweep.2", "long", "big", "shot", "again"} {
-		w.await("log", "begin "+job)
-	}
-	w.slurm("scancel", w.id("launch-gone"))
-	w.slurm("scancel", w.id("launch-sweep")+"_1")
-	w.slurm("scancel", "--signal=KILL", "--full", w.id("launch-shot"))
-	// A minute is the least that Slurm has for a limit.
-	w.slurm("scontrol", "update", "jobid="+w.id("launch-long"), "endtime=now")
-	w.requeue(w.id("launch-again"))
-	w.eventually("it runs again", func() bool { return strings.Count(w.read("log"), "begin again") == 2 })
-	w.eventually("the others are over", func() bool { return len(w.ids("launch-long")) == 0 })
-	w.write("go", "")
-	w.clears()
-	w.ran("begin fine", "end fine", "begin gone", "begin sweep.0", "begin sweep.1", "begin sweep.2", "end sweep.0", "end sweep.2",
-		"begin long", "begin big", "begin shot", "begin again", "begin again", "end again")
-	w.told("7 launches with 9 jobs: 4 succeeded, 5 did not.",
-		"### fine: exit 0\n", "### again: exit 0\n", "### sweep.0: exit 0\n", "### sweep.2: exit 0\n",
-		"### gone: no exit code; the scheduler says CANCELLED\n",
-		"### sweep.1: no exit code; the scheduler says CANCELLED\n",
-		"### long: no exit code; the scheduler says TIMEOUT\n",
-		"### big: no exit code; the scheduler says FAILED\n", // OUT_OF_MEMORY takes cgroups
-		"### shot: no exit code; the scheduler says FAILED\n")
-}
-
-// requeue has a job that runs begin again, and at once: Slurm makes it wait for two
-// minutes, lest the end of the first time is taken for that of the second.
-func (w *weather) requeue(id string) {
-	w.t.Helper()
-	w.slurm("scontrol", "requeue", id)
-	w.eventually("its first time is over", func() bool {
-		// What watches over a job on its node listens there as long as it lives.
-		sockets, err := filepath.Glob(filepath.Join(filepath.Dir(w.cluster.Config()), "spool", "*_"+id+".*"))
-		w.must(err)
-		return len(sockets) == 0
-	})
-	w.slurm("scontrol", "update", "jobid="+id, "starttime=now")
-}
 
 // TestLegCancelled: whoever cancels a leg ends neither the run nor what the author
 // has committed.
