@@ -13,7 +13,7 @@ PORTABLE = ./channel/... ./ledger/... ./slurm/... ./watcher/... \
 
 export GO GOTOOL GOBUILD PORTABLE
 
-.PHONY: help build demo slurm-demo test bench sizes lint fmt install cross clean
+.PHONY: help build demo slurm-demo test bench sizes lint fmt install share cross clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 8
@@ -31,7 +31,7 @@ slurm-demo: build ## the same on a real Slurm cluster that exists only for that;
 		env DEMO_FLAGS='--account research --memory 2000' sh examples/sweep/demo.sh $(BIN)
 
 test: ## install what the tests call where that is possible, then run them all
-	@sh scripts/deps.sh git bwrap strace cc python3 sbatch slurmdbd munged mariadbd
+	@sh scripts/deps.sh git bwrap strace cc python3 sbatch slurmdbd munged mariadbd mandoc zsh fish
 	CGO_ENABLED=1 $(GO) test -race -timeout 30m $(TESTFLAGS) ./...
 
 bench: sizes ## measure: sizes of the programs, then the Go benchmarks
@@ -48,9 +48,14 @@ fmt: ## format the Go files the way lint wants them
 
 PREFIX ?= /usr/local
 
-install: build ## put the programs into $(DESTDIR)$(PREFIX)/bin, together
-	install -d $(DESTDIR)$(PREFIX)/bin
+install: build share ## put programs, manual pages and completions below $(DESTDIR)$(PREFIX)
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share
 	install -m 755 $(BIN)/syscall-* $(BIN)/outerloop-tick $(DESTDIR)$(PREFIX)/bin
+	cp -R dist/share/. $(DESTDIR)$(PREFIX)/share
+
+share: ## write the manual pages and shell completions into dist/share
+	@rm -rf dist/share
+	$(GO) run ./internal/manual/cmd/manuals dist/share $(VERSION)
 
 cross: ## build for the other platforms into dist/
 	@sh scripts/cross.sh dist

@@ -27,6 +27,7 @@ func drawing() []arrow {
 		{from: "internal/nearest"},
 		{from: "internal/version"},
 		{from: "internal/settings"},
+		{from: "internal/manual"},
 		{from: "channel", to: "internal/dirfd"},
 		{from: "ledger", to: "internal/dirfd"},
 		{from: "slurm"},
@@ -37,12 +38,13 @@ func drawing() []arrow {
 		{from: "watcher", to: "channel ledger slurm internal/dirfd"},
 
 		{from: "internal/render", to: "channel"},
-		{from: "internal/verbs", to: "channel internal/dirfd internal/nearest internal/render internal/version"},
+		{from: "internal/verbs", to: "channel internal/dirfd internal/manual internal/nearest internal/render internal/version"},
 		{from: "internal/seal", to: "internal/dirfd"},
 		{from: "internal/sandbox"},
 		{from: "internal/runner", to: "channel slurm internal/dirfd internal/durable internal/seal internal/sandbox"},
 		{from: "internal/engine", to: "channel ledger slurm watcher internal/dirfd internal/durable internal/render internal/seal internal/sandbox internal/runner"},
-		{from: "internal/tick", to: "channel ledger slurm slurm/local watcher internal/durable internal/nearest internal/render internal/settings internal/version internal/sandbox internal/runner internal/engine"},
+		{from: "internal/tick", to: "channel ledger slurm slurm/local watcher internal/durable internal/manual internal/nearest internal/render internal/settings internal/version internal/sandbox internal/runner internal/engine"},
+		{from: "internal/manual/cmd/*", to: "internal/manual internal/tick internal/verbs"},
 		{from: "internal/arrows"},
 		// A real cluster for tests, which may also stand around a shell command.
 		{from: "internal/slurmtest"},

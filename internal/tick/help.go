@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/outerloop-go/outerloop/internal/manual"
 )
 
 // errVersion ends the parsing of flags when the version is asked for.
@@ -30,7 +32,7 @@ func (c *call) help() string {
 	b.WriteString("\nFlags:\n")
 	c.flagList(&b)
 	if c.command.what != "" || c.command.name == "" {
-		b.WriteString("\nExit status: 0 done; 1 it could not be done, or not all of it; 2 the call is wrong.\n")
+		b.WriteString("\n" + exitStatuses + "\n")
 	}
 	return b.String()
 }
@@ -38,18 +40,29 @@ func (c *call) help() string {
 func (c *call) flagList(b *strings.Builder) {
 	var rows [][2]string
 	width := 0
-	c.flags.VisitAll(func(f *flag.Flag) {
-		value, usage := flag.UnquoteUsage(f)
-		if def := span(f.DefValue); !slices.Contains([]string{"", "0", "-1", "false"}, def) {
-			usage += fmt.Sprintf(" (default %s)", def)
-		}
-		row := [2]string{strings.TrimSpace("--" + f.Name + " " + value), usage}
+	for _, f := range c.flagRows() {
+		row := [2]string{strings.TrimSpace("--" + f.Name + " " + f.Value), f.Usage}
 		rows = append(rows, row)
 		width = max(width, len(row[0]))
-	})
+	}
 	for _, row := range rows {
 		fmt.Fprintf(b, "  %-*s  %s\n", width, row[0], row[1])
 	}
+}
+
+// flagRows are the command's flags with their defaults, once it has declared them.
+func (c *call) flagRows() (rows []manual.Flag) {
+	c.flags.VisitAll(func(f *flag.Flag) {
+		value, usage := flag.UnquoteUsage(f)
+		if isSwitch(f) {
+			value = ""
+		}
+		if def := span(f.DefValue); !slices.Contains([]string{"", "0", "-1", "false"}, def) {
+			usage += fmt.Sprintf(" (default %s)", def)
+		}
+		rows = append(rows, manual.Flag{Name: f.Name, Value: value, Usage: usage})
+	})
+	return rows
 }
 
 // span writes a span of whole hours or minutes as people do, 1h for 1h0m0s, and leaves

@@ -67,7 +67,7 @@ func Main(args []string, w World) int {
 			}
 		}
 	}
-	c := &call{World: w, command: cmd, flags: flag.NewFlagSet(cmd.name, flag.ContinueOnError)}
+	c := newCall(w, cmd)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return c.report(cmd.run(ctx, c, args))
@@ -85,6 +85,10 @@ type call struct {
 	command command
 	flags   *flag.FlagSet
 	status  int // to exit with where there is no error
+}
+
+func newCall(w World, cmd command) *call {
+	return &call{World: w, command: cmd, flags: flag.NewFlagSet(cmd.name, flag.ContinueOnError)}
 }
 
 // log is for what happened, in the words of package slog, on standard error.

@@ -13,9 +13,7 @@ func help(v *Verb) []byte {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "S%s %s.\n\nUsage:\n\n\t%s %s\n\n%s\n\nFlags:\n\n",
 		v.program()[1:], v.does, v.program(), v.synopsis, v.details)
-	flags := append(v.options[:len(v.options):len(v.options)],
-		&option{name: "help", usage: "print this and exit"},
-		&option{name: "version", usage: "print the version and exit"})
+	flags := v.flags()
 	width := 0
 	for _, f := range flags {
 		width = max(width, len(f.label()))
@@ -29,6 +27,13 @@ func help(v *Verb) []byte {
 	}
 	out.WriteString("\n" + environment + "\n")
 	return out.Bytes()
+}
+
+// flags are the verb's options and those of every program.
+func (v *Verb) flags() options {
+	return append(v.options[:len(v.options):len(v.options)],
+		&option{name: "help", usage: "print this and exit"},
+		&option{name: "version", usage: "print the version and exit"})
 }
 
 func (opt *option) label() string { return strings.TrimSpace(opt.name + " " + opt.value) }
