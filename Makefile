@@ -2,6 +2,7 @@
 
 GO      ?= go
 BIN     ?= bin
+DIST    ?= dist
 GOTOOL   = $(GO) tool -modfile=tools/go.mod
 # No cgo, no paths, no dates: the same source and Go release give the same bytes anywhere.
 GOBUILD  = CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false \
@@ -13,7 +14,7 @@ PORTABLE = ./channel/... ./ledger/... ./slurm/... ./watcher/... \
 
 export GO GOTOOL GOBUILD PORTABLE
 
-.PHONY: help build demo slurm-demo test bench sizes lint fmt install share cross clean
+.PHONY: help build demo slurm-demo test bench sizes lint fmt install share cross packages clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 8
@@ -31,7 +32,7 @@ slurm-demo: build ## the same on a real Slurm cluster that exists only for that;
 		env DEMO_FLAGS='--account research --memory 2000' sh examples/sweep/demo.sh $(BIN)
 
 test: ## install what the tests call where that is possible, then run them all
-	@sh scripts/deps.sh git bwrap strace cc python3 sbatch slurmdbd munged mariadbd mandoc zsh fish
+	@sh scripts/deps.sh git bwrap strace cc python3 sbatch slurmdbd munged mariadbd mandoc zsh fish rpm
 	CGO_ENABLED=1 $(GO) test -race -timeout 30m $(TESTFLAGS) ./...
 
 bench: sizes ## measure: sizes of the programs, then the Go benchmarks
@@ -51,14 +52,17 @@ PREFIX ?= /usr/local
 install: build share ## put programs, manual pages and completions below $(DESTDIR)$(PREFIX)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share
 	install -m 755 $(BIN)/syscall-* $(BIN)/outerloop-tick $(DESTDIR)$(PREFIX)/bin
-	cp -R dist/share/. $(DESTDIR)$(PREFIX)/share
+	cp -R $(DIST)/share/. $(DESTDIR)$(PREFIX)/share
 
 share: ## write the manual pages and shell completions into dist/share
-	@rm -rf dist/share
-	$(GO) run ./internal/manual/cmd/manuals dist/share $(VERSION)
+	@rm -rf $(DIST)/share
+	$(GO) run ./internal/manual/cmd/manuals $(DIST)/share $(VERSION)
 
 cross: ## build for the other platforms into dist/
-	@sh scripts/cross.sh dist
+	@sh scripts/cross.sh $(DIST)
+
+packages: share ## make Debian and RPM packages in dist/, for amd64 and arm64
+	@VERSION=$(VERSION) sh scripts/packages.sh $(DIST) $(ARCHS)
 
 clean: ## remove what was built
-	rm -rf $(BIN) dist
+	rm -rf $(BIN) $(DIST)

@@ -27,18 +27,18 @@ format() {
 
 staticcheck() { $GOTOOL staticcheck ./...; }
 
-tidy() { $GO mod tidy -diff && $GO -C tools mod tidy -diff; }
+tidy() { $GO mod tidy -diff && $GO -C tools mod tidy -diff && $GO -C tools/nfpm mod tidy -diff; }
 
 # Not from the cache, which does not know what the test's "go list" reads.
 arrows() { $GO test -count=1 ./internal/arrows; }
 
 shell() {
-	for file in scripts/*.sh examples/sweep/*.sh; do
+	for file in scripts/*.sh examples/*/*.sh; do
 		sh -n "$file" || return
 	done
 	bash -n .ci/run || return
 	# Where it is installed, as .ci/run sees to.
-	if command -v shellcheck >/dev/null; then shellcheck scripts/*.sh examples/sweep/*.sh .ci/run; fi
+	if command -v shellcheck >/dev/null; then shellcheck scripts/*.sh examples/*/*.sh .ci/run; fi
 }
 
 sizes() { sh scripts/sizes.sh "$1"; }

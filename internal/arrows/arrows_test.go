@@ -46,6 +46,7 @@ func drawing() []arrow {
 		{from: "internal/tick", to: "channel ledger slurm slurm/local watcher internal/durable internal/manual internal/nearest internal/render internal/settings internal/version internal/sandbox internal/runner internal/engine"},
 		{from: "internal/manual/cmd/*", to: "internal/manual internal/tick internal/verbs"},
 		{from: "internal/arrows"},
+		{from: "internal/packages"},
 		// A real cluster for tests, which may also stand around a shell command.
 		{from: "internal/slurmtest"},
 		{from: "internal/slurmtest/cmd/*", to: "internal/slurmtest"},
