@@ -1,0 +1,24 @@
+#!/bin/sh
+# The author's command for Claude Code: one leg is one turn of the same conversation.
+#
+#	outerloop-tick new … --network --read DIR-OF-THIS-FILE -- sh DIR-OF-THIS-FILE/claude.sh
+#
+# The prompt comes on standard input. ANTHROPIC_API_KEY is read from the file "key" in HOME, which
+# is <state root>/runs/<run>/home and stays from leg to leg. OUTERLOOP_AUTHOR_MODEL names a model.
+set -eu
+here=$(dirname "$0")
+
+if [ -f "$HOME/key" ]; then
+	ANTHROPIC_API_KEY=$(cat "$HOME/key")
+	export ANTHROPIC_API_KEY
+fi
+# The sandbox is outside: what the agent may touch is decided there. Without this the program
+# would ask a person, and as root it would refuse to go without asking.
+export IS_SANDBOX=1
+
+set -- --print --dangerously-skip-permissions --append-system-prompt "$(cat "$here/brief.md")"
+[ -z "${OUTERLOOP_AUTHOR_MODEL:-}" ] || set -- "$@" --model "$OUTERLOOP_AUTHOR_MODEL"
+# A conversation is there once a leg has begun one, which one that was killed at once has not.
+[ ! -e "$HOME/begun" ] || set -- "$@" --continue
+touch "$HOME/begun"
+exec claude "$@"

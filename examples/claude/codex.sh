@@ -1,0 +1,29 @@
+#!/bin/sh
+# The author's command for Codex: one leg is one turn of the same session.
+#
+#	outerloop-tick new … --network --read DIR-OF-THIS-FILE -- sh DIR-OF-THIS-FILE/codex.sh
+#
+# The prompt comes on standard input. CODEX_API_KEY is read from the file "key" in HOME, which is
+# <state root>/runs/<run>/home and stays from leg to leg. OUTERLOOP_CODEX_BIN names another program,
+# OUTERLOOP_AUTHOR_MODEL a model.
+set -eu
+here=$(dirname "$0")
+
+if [ -f "$HOME/key" ]; then
+	CODEX_API_KEY=$(cat "$HOME/key")
+	export CODEX_API_KEY
+fi
+
+# The sandbox is outside, and a workspace need not be a repository.
+set -- --dangerously-bypass-approvals-and-sandbox --skip-git-repo-check
+[ -z "${OUTERLOOP_AUTHOR_MODEL:-}" ] || set -- "$@" --model "$OUTERLOOP_AUTHOR_MODEL"
+if [ -e "$HOME/begun" ]; then
+	exec "${OUTERLOOP_CODEX_BIN:-codex}" exec resume --last "$@" -
+fi
+touch "$HOME/begun"
+# It has no flag for standing instructions, so they go before the first prompt.
+{
+	cat "$here/brief.md"
+	echo
+	cat
+} | "${OUTERLOOP_CODEX_BIN:-codex}" exec "$@" -

@@ -1,0 +1,3 @@
+// Package claude holds no code: authors' commands for real agents are beside it, and
+// the test that tries them.
+package claude
