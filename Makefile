@@ -14,7 +14,7 @@ PORTABLE = ./channel/... ./ledger/... ./slurm/... ./watcher/... \
 
 export GO GOTOOL GOBUILD PORTABLE
 
-.PHONY: help build demo slurm-demo test bench sizes lint fmt install share cross packages clean
+.PHONY: help build demo slurm-demo test bench bench-short benchstat soak-scale sizes lint fmt install share cross packages clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 8
@@ -35,8 +35,22 @@ test: ## install what the tests call where that is possible, then run them all
 	@sh scripts/deps.sh git bwrap strace cc python3 sbatch slurmdbd munged mariadbd mandoc zsh fish rpm
 	CGO_ENABLED=1 $(GO) test -race -timeout 30m $(TESTFLAGS) ./...
 
-bench: sizes ## measure: sizes of the programs, then the Go benchmarks
-	$(GO) test -run '^$$' -bench . -benchmem $(BENCHFLAGS) ./...
+# What is measured runs beside what it is measured against; see internal/bench.
+BENCHDIR ?= .
+
+bench: sizes ## measure every target against its yardstick, in a few minutes, and print the table
+	$(GO) run ./internal/bench/cmd/bench -disk $(BENCHDIR) $(BENCHFLAGS) $(BIN)
+
+bench-short: BENCHFLAGS = -short
+bench-short: bench ## the same in under a minute; fails where a figure is half again as bad as its target
+
+benchstat: build ## run the Go benchmarks of that name, ten times each, for benchstat to compare
+	@$(GO) test -run '^$$' -bench . -benchmem -count 10 ./internal/bench ./watcher ./ledger ./internal/render
+
+SOAK ?= 10m
+
+soak-scale: build ## ask for ten minutes in 10,000 channels beside one that floods
+	$(GO) run ./internal/bench/cmd/bench -soak $(SOAK) $(BIN)
 
 sizes: build ## print the size of each program, and fail above its bound
 	@sh scripts/sizes.sh $(BIN)

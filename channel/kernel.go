@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"sync"
 
 	"github.com/outerloop-go/outerloop/internal/dirfd"
@@ -13,8 +14,12 @@ import (
 // several goroutines at once. Everything it reads was written by a session that
 // may be hostile, and every access goes through the descriptor of the channel's
 // directory that it holds.
+//
+// It holds one descriptor and no second one of the workspace, or a process with
+// ten thousand channels would run into the usual limits twice as soon.
 type Kernel struct {
-	work *dirfd.Dir
+	workspace string   // absolute
+	work      dirfd.ID // what stood there when the half was opened
 
 	mu  sync.Mutex
 	dir *dirfd.Dir
@@ -46,16 +51,44 @@ func CreateKernel(workspace string) (*Kernel, error) {
 }
 
 func openKernel(workspace string, open func(*dirfd.Dir) (*dirfd.Dir, error)) (*Kernel, error) {
+	// The process may change its working directory before the next Refresh.
+	workspace, err := filepath.Abs(workspace)
+	if err != nil {
+		return nil, fmt.Errorf("opening the workspace: %w", err)
+	}
 	work, err := dirfd.Open(workspace)
+	if err != nil {
+		return nil, fmt.Errorf("opening the workspace: %w", err)
+	}
+	defer work.Close()
+	id, err := work.ID()
 	if err != nil {
 		return nil, fmt.Errorf("opening the workspace: %w", err)
 	}
 	dir, err := open(work)
 	if err != nil {
-		work.Close()
 		return nil, fmt.Errorf("opening the channel of %s: %w", workspace, noChannel(err))
 	}
-	return &Kernel{work: work, dir: dir}, nil
+	return &Kernel{workspace: workspace, work: id, dir: dir}, nil
+}
+
+// openWork opens the workspace anew. Its path is the operator's, and nothing
+// that a session can write to leads there; what is not the directory of before
+// is not entered all the same.
+func (k *Kernel) openWork() (*dirfd.Dir, error) {
+	work, err := dirfd.Open(k.workspace)
+	if err != nil {
+		return nil, err
+	}
+	id, err := work.ID()
+	if err == nil && id != k.work {
+		err = fmt.Errorf("%s is another directory than before: %w", k.workspace, fs.ErrNotExist)
+	}
+	if err != nil {
+		work.Close()
+		return nil, err
+	}
+	return work, nil
 }
 
 // noChannel makes ErrNoChannel of "nothing there" and of "something else there".
@@ -66,14 +99,14 @@ func noChannel(err error) error {
 	return err
 }
 
-// Close gives up the descriptors, as soon as calls that are under way return.
+// Close gives up the descriptor, as soon as calls that are under way return.
 // It does not wait for them. Calls that come later fail with fs.ErrClosed.
 func (k *Kernel) Close() error {
 	// Under the lock, or a Refresh under way could put a directory in k.dir
 	// between the look and the close, and that one would stay open.
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return errors.Join(k.dir.Close(), k.work.Close())
+	return k.dir.Close()
 }
 
 func (k *Kernel) current() *dirfd.Dir {
@@ -88,7 +121,12 @@ func (k *Kernel) current() *dirfd.Dir {
 // with fs.ErrClosed; its question is to be looked for anew. While there is none
 // at all the error is [ErrNoChannel] and the old one stays.
 func (k *Kernel) Refresh() (replaced bool, err error) {
-	dir, err := openChannel(k.work)
+	work, err := k.openWork()
+	if err != nil {
+		return false, noChannel(err)
+	}
+	defer work.Close()
+	dir, err := openChannel(work)
 	if err != nil {
 		return false, noChannel(err)
 	}

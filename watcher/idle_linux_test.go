@@ -48,9 +48,9 @@ func TestIdle(t *testing.T) {
 		t.Logf("the temporary directory is on no filesystem of this machine (%q): it is polled, as it has to be", line)
 		return
 	}
-	within(t, "two seconds without a wake-up", func() bool {
+	within(t, "ten seconds without a wake-up", func() bool {
 		before := wakeUps(t, cmd.Process.Pid)
-		time.Sleep(2 * time.Second)
+		time.Sleep(10 * time.Second)
 		after := wakeUps(t, cmd.Process.Pid)
 		return before == after
 	})

@@ -15,12 +15,12 @@ import (
 )
 
 // BenchmarkManyChannels asks in one of 10,000 channels of one process, a random
-// one each time, and reports what the idle ones cost. Each channel holds two
-// descriptors, so a low limit on open files makes it fewer.
+// one each time, and reports what the idle ones cost. Each channel holds a
+// descriptor, so a low limit on open files makes it fewer.
 func BenchmarkManyChannels(b *testing.B) {
 	var limit syscall.Rlimit
 	mustDo(b, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
-	channels := min(10_000, int(limit.Cur-200)/2)
+	channels := min(10_000, int(limit.Cur-200))
 	root := b.TempDir()
 	w := newWatcher(b, Options{})
 	before := memory()
