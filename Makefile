@@ -32,7 +32,7 @@ slurm-demo: build ## the same on a real Slurm cluster that exists only for that;
 		env DEMO_FLAGS='--account research --memory 2000' sh examples/sweep/demo.sh $(BIN)
 
 test: ## install what the tests call where that is possible, then run them all
-	@sh scripts/deps.sh git bwrap strace cc python3 sbatch slurmdbd munged mariadbd mandoc zsh fish rpm
+	@sh scripts/deps.sh git bwrap strace cc python3 sbatch slurmdbd munged mariadbd mandoc zsh fish rpm chromium
 	CGO_ENABLED=1 $(GO) test -race -timeout 30m $(TESTFLAGS) ./...
 
 # What is measured runs beside what it is measured against; see internal/bench.

@@ -14,12 +14,13 @@ import (
 const interval = 500 * time.Millisecond
 
 // loop passes over the runs until it is told to end, or until no run can move.
-func (c *call) loop(ctx context.Context, e *engine.Engine, untilIdle bool) error {
+func (c *call) loop(ctx context.Context, e *engine.Engine, untilIdle bool, after *after) error {
 	l := &looper{call: c, engine: e, progress: newProgress(c.Stdout, e.Now()), reported: make(map[string]bool)}
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for first := true; ; first = false {
 		idle := l.round(ctx)
+		l.show(after, idle && untilIdle || ctx.Err() != nil)
 		if ctx.Err() != nil {
 			fmt.Fprintln(c.Stdout, "stopped; legs and jobs that are under way go on, and the next tick takes them up")
 			return nil
@@ -45,7 +46,29 @@ type looper struct {
 	progress *progress
 	reported map[string]bool // errors of runs
 	paused   bool
+	shown    time.Time // when what the operator asked for was written last
+	unshown  string    // why it could not be, the last time
 }
+
+// show writes what the operator asked for, not at every round: reading all runs takes
+// longer than passing over them. A page that cannot be written stops no run.
+func (l *looper) show(after *after, last bool) {
+	now := l.engine.Now()
+	if !last && now.Sub(l.shown) < showEvery {
+		return
+	}
+	l.shown = now
+	words := ""
+	if err := after.write(l.engine, now); err != nil {
+		if words = err.Error(); words != l.unshown {
+			l.engine.Log.Error("runs could not be shown", "error", err)
+		}
+	}
+	l.unshown = words
+}
+
+// showEvery is how often a loop writes what shows its runs.
+const showEvery = 5 * time.Second
 
 // round passes over the runs once, unless they are paused, and shows what has changed.
 // It says whether no run can move any more, as far as can be known.

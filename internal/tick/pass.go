@@ -2,9 +2,11 @@ package tick
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/outerloop-go/outerloop/internal/engine"
 	"github.com/outerloop-go/outerloop/internal/render"
@@ -13,7 +15,7 @@ import (
 
 func passCommand() command {
 	return command{
-		use: "[--root DIR] [--verbose | --loop [--until-idle]]",
+		use: "[--root DIR] [--verbose | --loop [--until-idle]] [--page FILE]",
 		detail: strings.TrimSpace(`
 Looks at every run of the state root once, starts the legs that are due and takes
 on what dead processes have left. That is all that is needed from cron: jobs start
@@ -29,6 +31,7 @@ func runPass(ctx context.Context, c *call, args []string) error {
 	untilIdle := c.flags.Bool("until-idle", false, "with --loop: end when no run can move any more")
 	verbose := c.flags.Bool("verbose", false, "say how many runs there are, also where nothing was to be done")
 	verbs := c.flags.String("verbs", "", "`DIR` with the syscall-* programs; that of this program where it is not given")
+	after := c.afterFlags()
 	place := c.placeFlags()
 	rest, err := c.parse(args)
 	if err != nil {
@@ -52,13 +55,13 @@ func runPass(ctx context.Context, c *call, args []string) error {
 		return err
 	}
 	if *loop {
-		return c.loop(ctx, e, *untilIdle)
+		return c.loop(ctx, e, *untilIdle, after)
 	}
 	if paused(root) {
 		fmt.Fprintln(c.Stdout, pausedLine)
 		return nil
 	}
-	return c.pass(ctx, e, *verbose)
+	return errors.Join(c.pass(ctx, e, *verbose), after.write(e, time.Now()))
 }
 
 // pass is one pass. From cron it runs every minute, so it is silent where there is

@@ -153,7 +153,7 @@ func (c *call) startLocal(ctx context.Context, p startPlan, verbs string, dryRun
 		return err
 	}
 	fmt.Fprintf(c.Stderr, "outerloop-tick: local loop, state in %s; Ctrl-C stops it, and the records resume it\n", p.root)
-	return c.loop(ctx, e, false)
+	return c.loop(ctx, e, false, &after{})
 }
 
 // residentName is how the resident tick of a state root is called in the queue.
