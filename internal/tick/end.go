@@ -55,16 +55,8 @@ func runEnd(ctx context.Context, c *call, args []string) error {
 // standing says whether a run has ended, and how. Where the scheduler does not answer
 // it is taken to be under way: to end one that has ended does nothing.
 func standing(ctx context.Context, e *engine.Engine, id string) (ended bool, outcome engine.Outcome, err error) {
-	ids, err := e.Root.Runs()
-	if err != nil {
+	if err := known(e.Root, id); err != nil {
 		return false, "", err
-	}
-	if !slices.Contains(ids, id) {
-		cure := "outerloop-tick status lists the runs"
-		if near := nearest.Word(id, ids); near != "" {
-			cure = "did you mean " + near + "?"
-		}
-		return false, "", failed(cure, "there is no run %s", channel.Quote([]string{id}))
 	}
 	runs, err := e.Status(ctx)
 	if err != nil {
@@ -76,4 +68,20 @@ func standing(ctx context.Context, e *engine.Engine, id string) (ended bool, out
 		}
 	}
 	return false, "", nil
+}
+
+// known returns an error for a run that there is not.
+func known(root engine.Root, id string) error {
+	ids, err := root.Runs()
+	if err != nil {
+		return err
+	}
+	if slices.Contains(ids, id) {
+		return nil
+	}
+	cure := "outerloop-tick status lists the runs"
+	if near := nearest.Word(id, ids); near != "" {
+		cure = "did you mean " + near + "?"
+	}
+	return failed(cure, "there is no run %s", channel.Quote([]string{id}))
 }

@@ -16,8 +16,10 @@ import (
 // value or --name=value, up to "--" or the first argument that is none. Package flag
 // only sets them: its own errors have one dash and no cure.
 func (c *call) parse(args []string) ([]string, error) {
-	c.flags.Bool("help", false, "print this and end")
-	c.flags.Bool("version", false, "print the version and end")
+	if c.flags.Lookup("help") == nil { // not yet, in a call that parses what follows an argument too
+		c.flags.Bool("help", false, "print this and end")
+		c.flags.Bool("version", false, "print the version and end")
+	}
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		if arg == "--" {
