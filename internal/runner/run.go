@@ -67,7 +67,8 @@ func (r *Runner) Run(ctx context.Context, launchDir string, a Allocation) (exit 
 		}
 	}
 	res, err := r.run(ctx, launchDir, dir, a)
-	if res.Cause != sandbox.Exited || err != nil && ctx.Err() != nil {
+	struck := err == nil && res.Code == terminated && struckToo(ctx)
+	if res.Cause != sandbox.Exited || struck || err != nil && ctx.Err() != nil {
 		log.Warn("the job was ended from outside", "cause", context.Cause(ctx), "err", err)
 		return terminated, nil
 	}
@@ -79,6 +80,19 @@ func (r *Runner) Run(ctx context.Context, launchDir string, a Allocation) (exit 
 		return 1, err
 	}
 	return res.Code, nil
+}
+
+// struckToo says whether this process is ended from outside like its command, which has
+// died of SIGTERM. Slurm signals all processes of a job one after the other, so the command
+// may be gone before this one has heard of it; its status would then be told as the
+// command's own doing. Who has ended the job is for the scheduler to say.
+func struckToo(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return true
+	case <-time.After(Grace):
+		return false
+	}
 }
 
 // run does everything but the exit-code. When it returns the scratch is gone.

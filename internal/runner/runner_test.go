@@ -357,6 +357,28 @@ func TestTerminated(t *testing.T) {
 	})
 }
 
+// TestStruckFirst: the scheduler's SIGTERM may reach the command before the runner, and is
+// then no more the command's own end than otherwise. One that nobody else gets is.
+func TestStruckFirst(t *testing.T) {
+	b := newBench(t, sandbox.None)
+	cmd := b.process(t, "echo up; kill -TERM $$")
+	b.await(t, "stdout")
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	if got := read(t, filepath.Join(b.dir, "exit-code")); got != "<none>" {
+		t.Errorf("ended from outside: exit-code %q", got)
+	}
+	b = newBench(t, sandbox.None)
+	if code := b.run(t, "kill -TERM $$"); code != 143 {
+		t.Errorf("ended by itself: exit status %d, want 143", code)
+	}
+	if got := read(t, filepath.Join(b.dir, "exit-code")); got != "143\n" {
+		t.Errorf("ended by itself: exit-code %q", got)
+	}
+}
+
 // TestKilled: a runner that is killed leaves no process, no exit-code, and a
 // scratch that the next sweep removes, and its job can be requeued.
 func TestKilled(t *testing.T) {

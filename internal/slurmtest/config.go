@@ -84,7 +84,8 @@ func (c *Cluster) slurmConf() string {
 	line("SlurmdPort=%d", c.ports.node)
 	line("AuthType=auth/munge")
 	line("CredType=cred/munge")
-	line("AuthInfo=socket=%s", c.path("munge.socket"))
+	// A job that is requeued waits for as long as a credential lives, two minutes by default.
+	line("AuthInfo=socket=%s,cred_expire=20", c.path("munge.socket"))
 	line("StateSaveLocation=%s", c.path("state"))
 	line("SlurmdSpoolDir=%s", c.path("spool"))
 	line("SlurmctldPidFile=%s", c.path("slurmctld.pid"))

@@ -1,11 +1,85 @@
 package tick
 
 import (
+	"fmt"
+	"os"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/outerloop-go/outerloop/internal/engine"
 )
+
+// TestJobMishaps lets everything that can befall a job befall the jobs of one sleep.
+func TestJobMishaps(t *testing.T) {
+	t.Parallel()
+	w := newWeather(t, cluster.Get(t))
+	w.write("big", "echo begin big >> $DIR/log; (head -c 400M /dev/zero; sleep 600) | tail\n")
+	w.begin(`
+		syscall-launch --name fine --minutes 5 -- sh $DIR/job fine
+		syscall-launch --name gone --minutes 5 -- sh $DIR/job gone
+		syscall-launch --name sweep --minutes 5 --array 3 -- sh -c 'sh $DIR/job sweep.$SWEEP_INDEX'
+		syscall-launch --name long --minutes 1 -- sh $DIR/job long
+		syscall-launch --name big --minutes 5 -- sh $DIR/big
+		syscall-launch --name shot --minutes 5 -- sh -c 'echo $$ > $DIR/shot; exec sh $DIR/job shot'
+		syscall-launch --name again --minutes 5 -- sh $DIR/job again
+	`, "--memory", "200")
+	for _, job := range []string{"fine", "gone", "sweep.0", "sweep.1", "sweep.2", "long", "big", "shot", "again"} {
+		w.await("log", "begin "+job)
+	}
+	w.slurm("scancel", w.id("launch-gone"))
+	w.slurm("scancel", w.id("launch-sweep")+"_1")
+	// By hand, for scancel --signal=KILL makes it a job that was cancelled or one that has
+	// failed, as it happens.
+	// Both, since without a sandbox nothing ends with the runner. It goes first, or it
+	// would tell of the command's end.
+	w.must(syscall.Kill(w.runner("shot"), syscall.SIGKILL))
+	w.must(syscall.Kill(w.pid("shot"), syscall.SIGKILL))
+	// A minute is the least that Slurm has for a limit.
+	w.slurm("scontrol", "update", "jobid="+w.id("launch-long"), "endtime=now")
+	w.slurm("scontrol", "requeue", w.id("launch-again"))
+	w.eventually("it runs again", func() bool { return strings.Count(w.read("log"), "begin again") == 2 })
+	w.eventually("the others are over", func() bool { return len(w.ids("launch-long")) == 0 })
+	w.write("go", "")
+	w.clears()
+	w.ran("begin fine", "end fine", "begin gone", "begin sweep.0", "begin sweep.1", "begin sweep.2", "end sweep.0", "end sweep.2",
+		"begin long", "begin big", "begin shot", "begin again", "begin again", "end again")
+	w.told("7 launches with 9 jobs: 4 succeeded, 5 did not.",
+		"### fine: exit 0\n", "### again: exit 0\n", "### sweep.0: exit 0\n", "### sweep.2: exit 0\n",
+		"### gone: no exit code; the scheduler says CANCELLED\n",
+		"### sweep.1: no exit code; the scheduler says CANCELLED\n",
+		"### long: no exit code; the scheduler says TIMEOUT\n",
+		"### big: no exit code; the scheduler says FAILED\n", // OUT_OF_MEMORY takes cgroups
+		"### shot: no exit code; the scheduler says FAILED\n")
+}
+
+// pid is the process whose id is in the file.
+func (w *weather) pid(file string) int {
+	w.t.Helper()
+	pid, err := strconv.Atoi(strings.TrimSpace(w.read(file)))
+	w.must(err)
+	return pid
+}
+
+// runner is the process outerloop-tick job above the one whose id is in the file.
+func (w *weather) runner(file string) int {
+	w.t.Helper()
+	for pid := w.pid(file); pid > 1; {
+		args, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		w.must(err)
+		if strings.Contains(string(args), "\x00job\x00") {
+			return pid
+		}
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		w.must(err)
+		_, after, _ := strings.Cut(string(status), "\nPPid:")
+		_, err = fmt.Sscan(after, &pid)
+		w.must(err)
+	}
+	w.t.Fatalf("no runner is above %s", file)
+	return 0
+}
 
 // TestLegCancelled: whoever cancels a leg ends neither the run nor what the author
 // has committed.

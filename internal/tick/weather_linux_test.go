@@ -151,8 +151,9 @@ func (w *weather) must(err error) {
 	}
 }
 
-// patience is an upper bound for what takes Slurm seconds.
-const patience = time.Minute
+// patience is an upper bound for what takes Slurm seconds, or half a minute where it
+// requeues a job.
+const patience = 3 * time.Minute
 
 func (w *weather) eventually(what string, is func() bool) {
 	w.t.Helper()
