@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // ErrUnsupported is returned by a [Backend] that has no such thing to ask:
@@ -44,6 +45,11 @@ type Backend interface {
 	// tasks as [TaskID] spells them. An id that is missing from the answer is
 	// unknown to the backend; that is an answer and not a failure.
 	Outcomes(ctx context.Context, ids []string) (map[string]Outcome, error)
+
+	// OutcomesSince is Outcomes for a caller that has called Queue after since, a
+	// time by this process's clock, and knew all of the ids before: what Queue has
+	// learnt serves, and a backend need not ask for it twice.
+	OutcomesSince(ctx context.Context, ids []string, since time.Time) (map[string]Outcome, error)
 
 	// Cancel ends jobs that wait or run. Jobs that have ended, or that are not
 	// known, are passed over without an error.

@@ -210,6 +210,39 @@ func TestCalls(t *testing.T) {
 	})
 }
 
+// One pass asks squeue once, however long it takes, and calls no job gone that came
+// after its listing.
+func TestOutcomesSince(t *testing.T) {
+	everyKind(t, func(r *rig) {
+		wait := r.shell("true")
+		wait.Begin = time.Now().Add(time.Hour)
+		waiting := r.submit(wait)
+		f := r.faulty(time.Minute)
+		now := time.Now()
+		f.opt.Now = func() time.Time { return now }
+		begin := now
+		if _, err := f.Queue(r.t.Context()); err != nil {
+			r.t.Fatal(err)
+		}
+		now = now.Add(time.Hour)
+		got, err := f.OutcomesSince(r.t.Context(), []string{waiting, "4000000000"}, begin)
+		if _, known := got["4000000000"]; err != nil || known || got[waiting].State != Pending {
+			r.t.Errorf("OutcomesSince = %+v, %v", got, err)
+		}
+		if squeue, sacct := f.calls("squeue"), f.calls("sacct"); squeue != 1 || sacct != 1 {
+			r.t.Errorf("squeue was called %d times, sacct %d times; want 1 and 1", squeue, sacct)
+		}
+		later := r.submit(wait)
+		got, err = f.OutcomesSince(r.t.Context(), []string{later}, now)
+		if err != nil || got[later].State != Pending {
+			r.t.Errorf("OutcomesSince = %+v, %v", got, err)
+		}
+		if squeue := f.calls("squeue"); squeue != 2 {
+			r.t.Errorf("squeue was called %d times, not 2", squeue)
+		}
+	})
+}
+
 // What the caller's environment holds changes neither answers nor jobs.
 func TestCallersEnvironment(t *testing.T) {
 	for key, value := range map[string]string{

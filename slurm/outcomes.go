@@ -28,13 +28,30 @@ const listingReuse = time.Second
 // Where there is none at all, the controller's word stands: it has forgotten the job,
 // minutes after it ended.
 func (c *Client) Outcomes(ctx context.Context, ids []string) (map[string]Outcome, error) {
+	return c.outcomes(ctx, ids, c.recent(), false)
+}
+
+// OutcomesSince is Outcomes for a caller that has called Queue after since, and that
+// knew all of the ids before. A job that is missing from that listing was over when it
+// was made, for it was in the queue before, so squeue is not asked again, however long
+// ago that is by now. Where this client has no listing that new, it makes one.
+func (c *Client) OutcomesSince(ctx context.Context, ids []string, since time.Time) (map[string]Outcome, error) {
+	l := c.latest()
+	return c.outcomes(ctx, ids, l, l != nil && !l.at.Before(since))
+}
+
+// outcomes answers from a listing, which may be nil, and says of jobs that they are
+// not in the queue only if the listing is whole for these ids.
+func (c *Client) outcomes(ctx context.Context, ids []string, l *listing, whole bool) (map[string]Outcome, error) {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !isID(id) })
 	if len(ids) == 0 {
 		return map[string]Outcome{}, nil
 	}
-	l := c.recent()
-	outcomes, missing := l.outcomes(ids)
-	if len(missing) > 0 {
+	outcomes, missing := map[string]Outcome{}, ids
+	if l != nil {
+		outcomes, missing = l.outcomes(ids)
+	}
+	if len(missing) > 0 && !whole {
 		var err error
 		if l, err = c.list(ctx); err != nil {
 			return nil, fmt.Errorf("ask how %d jobs stand: %w", len(ids), err)
@@ -67,16 +84,23 @@ func (l *listing) addDropped(outcomes map[string]Outcome, missing []string) {
 	}
 }
 
-// recent returns the latest listing if it is new enough, else an empty one.
-func (c *Client) recent() *listing {
+// latest returns the latest listing, nil for none.
+func (c *Client) latest() *listing {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.listing != nil {
-		if age := c.opt.Now().Sub(c.listing.at); age >= 0 && age <= listingReuse {
-			return c.listing
-		}
+	return c.listing
+}
+
+// recent returns the latest listing if it is new enough, else nil.
+func (c *Client) recent() *listing {
+	l := c.latest()
+	if l == nil {
+		return nil
 	}
-	return newListing(time.Time{}, nil)
+	if age := c.opt.Now().Sub(l.at); age < 0 || age > listingReuse {
+		return nil
+	}
+	return l
 }
 
 // outcomes looks jobs up and says which of them are not there.

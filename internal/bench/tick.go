@@ -39,6 +39,10 @@ func (f *parkedFleet) Outcomes(_ context.Context, ids []string) (map[string]slur
 	return all, nil
 }
 
+func (f *parkedFleet) OutcomesSince(ctx context.Context, ids []string, _ time.Time) (map[string]slurm.Outcome, error) {
+	return f.Outcomes(ctx, ids)
+}
+
 // Parked makes such a fleet of n runs.
 func Parked(dir string, n int) (*parkedFleet, error) {
 	root, err := engine.CreateRoot(dir)

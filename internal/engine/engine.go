@@ -109,6 +109,17 @@ func (e *Engine) outcomes(ctx context.Context, ids []string) (map[string]slurm.O
 	return all, nil
 }
 
+// outcomesSince asks how jobs stand that were known before the queue was asked for.
+// The time is this process's own. Where the queue came from another one, through
+// [Shared], it may be older than the jobs, and the backend asks again.
+func (e *Engine) outcomesSince(ctx context.Context, ids []string, since time.Time) (map[string]slurm.Outcome, error) {
+	all, err := e.Backend.OutcomesSince(ctx, ids, since)
+	if err != nil {
+		return nil, &schedulerError{err}
+	}
+	return all, nil
+}
+
 // cancel ends jobs.
 func (e *Engine) cancel(ctx context.Context, ids ...string) error {
 	if len(ids) == 0 {

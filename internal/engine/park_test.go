@@ -79,6 +79,10 @@ func (s *scheduler) Outcomes(context.Context, []string) (map[string]slurm.Outcom
 	return s.over, nil
 }
 
+func (s *scheduler) OutcomesSince(ctx context.Context, ids []string, _ time.Time) (map[string]slurm.Outcome, error) {
+	return s.Outcomes(ctx, ids)
+}
+
 func (s *scheduler) Cancel(_ context.Context, ids ...string) error {
 	s.cancelled = append(s.cancelled, ids...)
 	return nil

@@ -29,6 +29,18 @@ func (e *Engine) Pass(ctx context.Context) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
+	sum := Summary{Runs: len(ids)}
+	var moving []Record
+	for _, id := range ids {
+		rec, err := loadRecord(e.Root.RunDir(id), id)
+		switch {
+		case err != nil:
+			sum.Broken = append(sum.Broken, err)
+		case rec.State != Ended:
+			moving = append(moving, rec)
+		}
+	}
+	sum.Moving = len(moving)
 	see, err := e.look(ctx)
 	if err != nil {
 		return Summary{}, err
@@ -36,19 +48,11 @@ func (e *Engine) Pass(ctx context.Context) (Summary, error) {
 	if err := runner.SweepScratch(e.Root.ScratchDir(), e.Log); err != nil {
 		e.Log.Warn("what dead jobs have left could not be swept", "error", err)
 	}
-	sum := Summary{Runs: len(ids)}
 	var due []string
-	for _, id := range ids {
-		rec, err := loadRecord(e.Root.RunDir(id), id)
-		switch {
-		case err != nil:
-			sum.Broken = append(sum.Broken, err)
-		case rec.State != Ended:
-			sum.Moving++
-			if e.due(&rec, see) {
-				due = append(due, id)
-				see.doubt(&rec)
-			}
+	for i := range moving {
+		if rec := &moving[i]; e.due(rec, see) {
+			due = append(due, rec.ID)
+			see.doubt(rec)
 		}
 	}
 	if err := e.settleDoubts(ctx, see); err != nil {

@@ -12,6 +12,7 @@ import (
 // sight is what a pass knows of the jobs in the queue. It is had with one query,
 // and one more for the jobs that are missing there, however many runs there are.
 type sight struct {
+	asked    time.Time // before the queue was asked for
 	at       time.Time
 	live     map[string]bool   // ids, of tasks too, that have not ended
 	hopeless map[string]string // why a job, by its id without the task's, will never start
@@ -19,14 +20,17 @@ type sight struct {
 	gone     map[string]bool   // of these, the ones that are over, or that nobody knows
 }
 
-// look asks for the queue.
+// look asks for the queue. What is to be compared with it has to be read before: a
+// job that is noted in a record was in the queue by then, so one that is missing
+// now is no new one.
 func (e *Engine) look(ctx context.Context) (*sight, error) {
+	asked := e.Now()
 	rows, err := e.queue(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("asking for the queue: %w", err)
 	}
 	see := &sight{
-		at: e.Now(), live: make(map[string]bool, len(rows)),
+		asked: asked, at: e.Now(), live: make(map[string]bool, len(rows)),
 		hopeless: make(map[string]string), gone: make(map[string]bool),
 	}
 	for _, row := range rows {
@@ -58,7 +62,7 @@ func (e *Engine) settleDoubts(ctx context.Context, s *sight) error {
 	if len(s.doubts) == 0 {
 		return nil
 	}
-	outcomes, err := e.outcomes(ctx, s.doubts)
+	outcomes, err := e.outcomesSince(ctx, s.doubts, s.asked)
 	if err != nil {
 		return fmt.Errorf("asking for wakes that are not in the queue: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/outerloop-go/outerloop/internal/durable"
 	"github.com/outerloop-go/outerloop/internal/engine"
+	"github.com/outerloop-go/outerloop/slurm"
 )
 
 // chain is what resident.json holds.
@@ -94,15 +95,20 @@ func (r *resident) submit(ctx context.Context, program engine.Program) error {
 }
 
 // lookAfter notices a successor that somebody has cancelled. A queue that cannot
-// be had says nothing about it.
+// be had says nothing about it. What is asked for is shared with the tick, which
+// comes next; only a successor that is missing there is looked for anew, since the
+// answer may be older than it is.
 func (r *resident) lookAfter(ctx context.Context) error {
-	there, err := residents(ctx, r.client, residentName(r.root.Path()))
-	if err != nil {
-		return err
-	}
-	for _, id := range there {
-		if id == r.chain.Successor.ID {
-			return nil
+	shared := &engine.Shared{Backend: r.client, Root: r.root}
+	for _, ask := range []func(context.Context) ([]slurm.Row, error){shared.Queue, r.client.Queue} {
+		rows, err := ask(ctx)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if row.ID == r.chain.Successor.ID {
+				return nil
+			}
 		}
 	}
 	r.log.Warn("the successor is gone; queueing another", "job", r.chain.Successor.ID)
