@@ -40,7 +40,7 @@ func (f *fleet) end() error { return errors.Join(f.process.end(), os.RemoveAll(f
 
 // settle waits until the watches are placed and probed, and the kernel is at rest.
 func (f *fleet) settle(ctx context.Context) error {
-	if _, err := askIn(ctx, workspace(f.dir, f.n-1), 1); err != nil {
+	if _, err := askIn(workspace(f.dir, f.n-1), 1); err != nil {
 		return err
 	}
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
@@ -73,7 +73,7 @@ func (f *fleet) rest(d time.Duration) (wakes int64, cpu time.Duration, err error
 // askAnywhere asks once in a random channel, so many times.
 func (f *fleet) askAnywhere(ctx context.Context, rounds int) (times Times, err error) {
 	for range rounds {
-		t, err := askIn(ctx, workspace(f.dir, rand.IntN(f.n)), 1)
+		t, err := askIn(workspace(f.dir, rand.IntN(f.n)), 1)
 		if err != nil {
 			return nil, err
 		}
@@ -181,7 +181,7 @@ func (l *Lab) floodRows(ctx context.Context, o Options) ([]Row, error) {
 // askQuietly asks in the first channel a hundred times a second.
 func (f *fleet) askQuietly(ctx context.Context, rounds int) (times Times, err error) {
 	for range rounds {
-		t, err := askIn(ctx, workspace(f.dir, 0), 1)
+		t, err := askIn(workspace(f.dir, 0), 1)
 		if err != nil {
 			return nil, err
 		}

@@ -65,7 +65,7 @@ func (f *fleet) askTogether(ctx context.Context, askers int, d time.Duration) (T
 	for range askers {
 		wg.Go(func() {
 			for time.Sleep(rand.N(time.Second)); time.Now().Before(end); time.Sleep(rand.N(2 * time.Second)) {
-				t, err := askIn(ctx, workspace(f.dir, rand.IntN(f.n-1)), 1)
+				t, err := askIn(workspace(f.dir, rand.IntN(f.n-1)), 1)
 				mu.Lock()
 				all = append(all, t...)
 				if err != nil {

@@ -68,9 +68,15 @@ func (d *Dir) Lstat(untrustedName string) (Stat, error) {
 // what was opened. Opening a tape or a watchdog device acts on it; the sandbox
 // and nodev mounts are what keeps devices out of a workspace.
 func (d *Dir) OpenRegular(untrustedName string) (*os.File, Stat, error) {
-	var f *os.File
-	var stat Stat
-	err := d.at("open", untrustedName, func(fd int) error {
+	fd, stat, err := d.openRegular(untrustedName)
+	if err != nil {
+		return nil, stat, err
+	}
+	return os.NewFile(uintptr(fd), d.join(untrustedName)), stat, nil
+}
+
+func (d *Dir) openRegular(untrustedName string) (file int, stat Stat, err error) {
+	err = d.at("open", untrustedName, func(fd int) error {
 		n, err := unix.Openat(fd, untrustedName,
 			unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 		if err != nil {
@@ -85,10 +91,10 @@ func (d *Dir) OpenRegular(untrustedName string) (*os.File, Stat, error) {
 			unix.Close(n)
 			return ErrNotRegular
 		}
-		f = os.NewFile(uintptr(n), d.join(untrustedName))
+		file = n
 		return nil
 	})
-	return f, stat, err
+	return file, stat, err
 }
 
 // ReadSmall returns the content of a regular file of at most max bytes. One
@@ -100,35 +106,45 @@ func (d *Dir) OpenRegular(untrustedName string) (*os.File, Stat, error) {
 // between our open and our fstat gets through this check. What keeps it from
 // linking such a file at all is the sandbox, whose mounts no link crosses, or
 // fs.protected_hardlinks; see proc(5).
+//
+// The descriptor is read as it is: an os.File would ask the system twice more
+// whether a regular file can be waited for, and a question reads five files.
 func (d *Dir) ReadSmall(untrustedName string, max int64) ([]byte, error) {
-	f, st, err := d.OpenRegular(untrustedName)
+	fd, st, err := d.openRegular(untrustedName)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer unix.Close(fd)
+	fail := func(err error) ([]byte, error) { return nil, pathError("read", d.join(untrustedName), err) }
 	switch {
 	case st.Links > 1:
-		return nil, pathError("read", f.Name(), ErrNotRegular)
+		return fail(ErrNotRegular)
 	case st.Size > max:
-		return nil, pathError("read", f.Name(), ErrTooLarge)
+		return fail(ErrTooLarge)
 	}
 	// The size is a hint for the allocation only: a sparse file of terabytes
 	// was refused above, and one that grows is caught by the limit.
 	data := make([]byte, 0, min(st.Size, max)+1)
 	for {
 		if int64(len(data)) > max {
-			return nil, pathError("read", f.Name(), ErrTooLarge)
+			return fail(ErrTooLarge)
 		}
 		if len(data) == cap(data) {
 			data = append(data, 0)[:len(data)]
 		}
-		n, err := f.Read(data[len(data):min(int64(cap(data)), max+1)])
-		data = data[:len(data)+n]
-		if err == io.EOF {
-			return data, nil
-		}
+		var n int
+		room := data[len(data):min(int64(cap(data)), max+1)]
+		err := retry(func() (err error) {
+			n, err = unix.Read(fd, room)
+			return err
+		})
 		if err != nil {
-			return nil, err
+			return fail(err)
+		}
+		data = data[:len(data)+n]
+		// Where as much came as there is, with room for more, that was the end.
+		if n == 0 || n < len(room) && int64(len(data)) == st.Size {
+			return data, nil
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -14,7 +13,7 @@ import (
 // session's half, one process with one question; the kernel watches with
 // fsnotify.
 type Waiter struct {
-	f   *os.File
+	fd  int
 	buf [4096]byte
 }
 
@@ -33,43 +32,79 @@ func NewWaiter(d *Dir) (*Waiter, error) {
 		unix.Close(fd)
 		return nil, pathError("inotify_add_watch", d.name, err)
 	}
-	return &Waiter{f: os.NewFile(uintptr(fd), "inotify")}, nil
+	return &Waiter{fd: fd}, nil
 }
 
-// Close stops the watch.
-func (w *Waiter) Close() error { return w.f.Close() }
+// Close stops the watch. No Wait may be under way.
+func (w *Waiter) Close() error { return unix.Close(w.fd) }
 
 // Wait returns when the file of that name may have been put in place, at the
 // given time, or when the context ends, whichever comes first. It may return
 // early for no reason; callers look again.
+//
+// It sleeps in poll(2) and not in the runtime's poller: a verb has one thing to
+// wait for, and to be woken through the scheduler takes about as long as a whole
+// question does otherwise.
 func (w *Waiter) Wait(ctx Canceler, name string, until time.Time) error {
-	if err := w.f.SetReadDeadline(until); err != nil {
-		return err
-	}
-	returned := make(chan struct{})
-	defer close(returned)
+	fds := []unix.PollFd{{Fd: int32(w.fd), Events: unix.POLLIN}}
 	if ctx.Done() != nil {
-		go func() {
-			select {
-			case <-ctx.Done():
-				w.f.SetReadDeadline(time.Unix(1, 0))
-			case <-returned:
-			}
-		}()
-	}
-	for ctx.Err() == nil {
-		n, err := w.f.Read(w.buf[:])
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			return nil
-		}
+		end, stop, err := endOf(ctx)
 		if err != nil {
 			return err
+		}
+		defer stop()
+		fds = append(fds, unix.PollFd{Fd: int32(end), Events: unix.POLLIN})
+	}
+	for ctx.Err() == nil {
+		left := time.Until(until)
+		if left <= 0 {
+			return nil
+		}
+		ts := unix.NsecToTimespec(int64(left))
+		n, err := unix.Ppoll(fds, &ts, nil)
+		if errors.Is(err, unix.EINTR) || err == nil && n == 0 {
+			continue
+		}
+		if err != nil {
+			return pathError("poll", "inotify", err)
+		}
+		if fds[0].Revents == 0 {
+			continue
+		}
+		n, err = unix.Read(w.fd, w.buf[:])
+		if errors.Is(err, unix.EINTR) || errors.Is(err, unix.EAGAIN) {
+			continue
+		}
+		if err != nil {
+			return pathError("read", "inotify", err)
 		}
 		if names(w.buf[:n], name) {
 			return nil
 		}
 	}
 	return nil
+}
+
+// endOf makes a descriptor that can be read once the context has ended.
+func endOf(ctx Canceler) (fd int, stop func(), err error) {
+	fd, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err != nil {
+		return -1, nil, pathError("eventfd", "context", err)
+	}
+	over, returned := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		select {
+		case <-ctx.Done():
+			unix.Write(fd, []byte{1, 0, 0, 0, 0, 0, 0, 0})
+		case <-returned:
+		}
+	}()
+	return fd, func() {
+		close(returned)
+		<-over // or it would write to whatever has the number next
+		unix.Close(fd)
+	}, nil
 }
 
 // names says whether one of the events in buf is about the file. An overflow
