@@ -46,7 +46,8 @@ func NewLab(ctx context.Context, bin, self, disk string) (l *Lab, err error) {
 	if l.Memory, err = os.MkdirTemp(memory, "outerloop-bench-"); err != nil {
 		return l, err
 	}
-	if l.Disk, err = os.MkdirTemp(disk, "outerloop-bench-"); err != nil {
+	// The go command passes over a name with a dot.
+	if l.Disk, err = os.MkdirTemp(disk, ".outerloop-bench-"); err != nil {
 		return l, err
 	}
 	for name, source := range map[string][]byte{"pingpong.c": pingpongSource, "empty/main.go": emptySource} {

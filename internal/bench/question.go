@@ -12,6 +12,11 @@ import (
 // patience bounds every wait for an answer. No run that passes comes near it.
 const patience = time.Minute
 
+// recordedQuestion is the ratio that is reached, above the target. Three
+// goroutines take turns in the kernel where C has one thread, and a busy machine
+// that puts both its processes on one processor makes C twice as fast.
+const recordedQuestion = 2.5
+
 // Question is a question and its answer, asker and watcher in two processes,
 // beside the bare ping-pong.
 func (l *Lab) Question(ctx context.Context, under string, turns, rounds int) (ours, bare Times, err error) {
@@ -81,7 +86,7 @@ func (l *Lab) questionRows(ctx context.Context, o Options) ([]Row, error) {
 		}
 		rows = append(rows, Row{
 			What: "question and answer, " + place.name, Ours: ours.String(), Yardstick: "C ping-pong " + bare.String(),
-			Value: ratio(ours.At(0.5), bare.At(0.5)), Target: 1.25, Unit: "×",
+			Value: ratio(ours.At(0.5), bare.At(0.5)), Target: 1.25, Regressed: 1.5 * recordedQuestion, Unit: "×",
 		})
 	}
 	if o.Short {

@@ -70,6 +70,9 @@ func (l *Lab) Process(ctx context.Context, verb string, rounds int) (wall, cpu, 
 }
 
 func (l *Lab) verbRows(ctx context.Context, o Options) ([]Row, error) {
+	// What is reached. A verb that waits is above the target: it reads JSON, and
+	// looks for its answer some times.
+	recordedCPU := map[string]float64{"history": 1.8, "status": 1.5}
 	var rows []Row
 	for _, verb := range []string{"history", "status"} {
 		wall, cpu, emptyWall, emptyCPU, err := l.Process(ctx, verb, 40*o.turns())
@@ -84,7 +87,7 @@ func (l *Lab) verbRows(ctx context.Context, o Options) ([]Row, error) {
 		}
 		rows = append(rows, Row{
 			What: "CPU of syscall-" + verb, Ours: cpu.String(), Yardstick: "empty Go program " + emptyCPU.String(),
-			Value: ratio(cpu.At(0.5), emptyCPU.At(0.5)), Target: 1.5, Unit: "×",
+			Value: ratio(cpu.At(0.5), emptyCPU.At(0.5)), Target: 1.5, Regressed: 1.5 * recordedCPU[verb], Unit: "×",
 		})
 	}
 	return rows, nil

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/outerloop-go/outerloop/internal/bench"
 )
@@ -38,7 +39,7 @@ func measure() error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	lab, err := bench.NewLab(ctx, flag.Arg(0), self, *disk)
 	if err != nil {
