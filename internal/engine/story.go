@@ -32,8 +32,9 @@ type Story struct {
 type LegStory struct {
 	Number       int
 	Began, Ended time.Time
-	Status       int    // of the author's program, as a shell has it
-	Cause        string // what ended it: itself, walltime or kernel; "" before the end
+	Status       int                // of the author's program, as a shell has it
+	Cause        string             // what ended it: itself, walltime or kernel; "" before the end
+	Answers      map[string]Answers // by verb, once the leg is over
 }
 
 // LaunchStory is one launch and its jobs, of a sweep one for each task.
@@ -136,6 +137,8 @@ func legStories(dir string, rec *Record) []LegStory {
 		if st, err := os.Stat(path); err == nil && readJSON(path, &how) == nil {
 			leg.Ended, leg.Status, leg.Cause = st.ModTime(), how.Status, how.Cause
 		}
+		// Without the file the leg asked nothing, or goes on.
+		_ = readJSON(filepath.Join(dir, "legs", strconv.Itoa(n), answersFile), &leg.Answers)
 		legs = append(legs, leg)
 	}
 	return legs

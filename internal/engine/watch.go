@@ -20,13 +20,17 @@ func (e *Engine) watch(r *Run, k *channel.Kernel) (stop func(), err error) {
 		Lane: e.Place.lane(r.GPUs),
 		Log:  e.Log,
 	})
-	_, err = w.Add(k, map[string]watcher.Handler{
+	var tally answersTally
+	_, err = w.Add(k, tally.count(map[string]watcher.Handler{
 		"queue":   queue.Handler(r.ID, r.Agent),
 		"history": watcher.History(r.ledgerPath(), r.ID),
-	})
+	}))
 	stop = func() {
 		if err := w.Close(); err != nil {
 			e.Log.Error("the watcher did not close cleanly", "run", r.ID, "error", err)
+		}
+		if err := tally.save(r.legPath(r.Leg, answersFile)); err != nil {
+			e.Log.Warn("the leg's answers are not counted", "run", r.ID, "error", err)
 		}
 	}
 	if err != nil {

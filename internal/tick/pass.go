@@ -15,7 +15,7 @@ import (
 
 func passCommand() command {
 	return command{
-		use: "[--root DIR] [--verbose | --loop [--until-idle]] [--page FILE]",
+		use: "[--root DIR] [--verbose | --loop [--until-idle]] [--page FILE] [--metrics FILE]",
 		detail: strings.TrimSpace(`
 Looks at every run of the state root once, starts the legs that are due and takes
 on what dead processes have left. That is all that is needed from cron: jobs start
@@ -43,6 +43,13 @@ func runPass(ctx context.Context, c *call, args []string) error {
 	if *untilIdle && !*loop {
 		return wrong("add --loop", "--until-idle goes with --loop only")
 	}
+	set, err := c.settings()
+	if err != nil {
+		return err
+	}
+	if err := after.settle(set); err != nil {
+		return err
+	}
 	root, err := c.root(*rootFlag)
 	if err != nil {
 		return err
@@ -54,12 +61,13 @@ func runPass(ctx context.Context, c *call, args []string) error {
 	if err != nil {
 		return err
 	}
+	after.watch(e)
 	if *loop {
 		return c.loop(ctx, e, *untilIdle, after)
 	}
 	if paused(root) {
 		fmt.Fprintln(c.Stdout, pausedLine)
-		return nil
+		return after.write(e, time.Now())
 	}
 	return errors.Join(c.pass(ctx, e, *verbose), after.write(e, time.Now()))
 }

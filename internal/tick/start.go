@@ -152,8 +152,17 @@ func (c *call) startLocal(ctx context.Context, p startPlan, verbs string, dryRun
 	if err != nil {
 		return err
 	}
+	set, err := c.settings()
+	if err != nil {
+		return err
+	}
+	show := &after{}
+	if err := show.settle(set); err != nil {
+		return err
+	}
+	show.watch(e)
 	fmt.Fprintf(c.Stderr, "outerloop-tick: local loop, state in %s; Ctrl-C stops it, and the records resume it\n", p.root)
-	return c.loop(ctx, e, false, &after{})
+	return c.loop(ctx, e, false, show)
 }
 
 // residentName is how the resident tick of a state root is called in the queue.
