@@ -14,7 +14,7 @@ PORTABLE = ./channel/... ./ledger/... ./slurm/... ./watcher/... \
 
 export GO GOTOOL GOBUILD PORTABLE
 
-.PHONY: help build demo slurm-demo test bench bench-short benchstat soak-scale sizes lint fmt install share cross packages clean
+.PHONY: help build demo slurm-demo test bench bench-short benchstat soak-scale fuzz soak sizes lint fmt install share cross packages clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 8
@@ -51,6 +51,14 @@ SOAK ?= 10m
 
 soak-scale: build ## ask for ten minutes in 10,000 channels beside one that floods
 	$(GO) run ./internal/bench/cmd/bench -soak $(SOAK) $(BIN)
+
+FUZZTIME ?= 10m
+
+fuzz: ## fuzz every parser in turn, FUZZTIME each
+	@sh scripts/fuzz.sh $(FUZZTIME)
+
+soak: ## race the kernel against a hostile session at full size
+	@sh scripts/soak.sh $(ROUNDS)
 
 sizes: build ## print the size of each program, and fail above its bound
 	@sh scripts/sizes.sh $(BIN)

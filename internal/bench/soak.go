@@ -64,7 +64,7 @@ func (f *fleet) askTogether(ctx context.Context, askers int, d time.Duration) (T
 	var wg sync.WaitGroup
 	for range askers {
 		wg.Go(func() {
-			for time.Sleep(rand.N(time.Second)); time.Now().Before(end) && ctx.Err() == nil; time.Sleep(rand.N(2 * time.Second)) {
+			for time.Sleep(rand.N(time.Second)); time.Now().Before(end); time.Sleep(rand.N(2 * time.Second)) {
 				t, err := askIn(workspace(f.dir, rand.IntN(f.n-1)), 1)
 				mu.Lock()
 				all = append(all, t...)
@@ -79,5 +79,5 @@ func (f *fleet) askTogether(ctx context.Context, askers int, d time.Duration) (T
 		})
 	}
 	wg.Wait()
-	return all, errors.Join(append(errs, ctx.Err())...)
+	return all, errors.Join(errs...)
 }

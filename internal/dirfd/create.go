@@ -16,7 +16,7 @@ import (
 // all others.
 func (d *Dir) Create(name string, perm fs.FileMode) (f *os.File, err error) {
 	err = d.at("create", name, func(fd int) error {
-		n, err := unix.Openat(fd, name,
+		n, err := openBelow(fd, name,
 			unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, uint32(perm.Perm()))
 		if err != nil {
 			return err

@@ -149,7 +149,7 @@ func (d *Dir) held(fd int, op, untrustedName string, call func(fd int) error) er
 // as is anything else that is no directory.
 func (d *Dir) Sub(untrustedName string) (sub *Dir, err error) {
 	err = d.at("open", untrustedName, func(fd int) error {
-		n, err := unix.Openat(fd, untrustedName, dirFlags|unix.O_NOFOLLOW, 0)
+		n, err := openBelow(fd, untrustedName, dirFlags|unix.O_NOFOLLOW, 0)
 		if err != nil {
 			return notDirectory(err)
 		}

@@ -18,7 +18,7 @@ import (
 func (d *Dir) Lock(ctx Canceler, name string, wait time.Duration) (unlock func() error, err error) {
 	var file int
 	err = d.at("lock", name, func(fd int) error {
-		file, err = unix.Openat(fd, name,
+		file, err = openBelow(fd, name,
 			unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0o666)
 		return notRegular(err)
 	})

@@ -122,7 +122,7 @@ func (d *Dir) createTemp(fd int, perm fs.FileMode) (f *os.File, temp string, err
 		}
 		temp = ".tmp-" + hex.EncodeToString(random[:])
 		err = d.held(fd, "create", temp, func(fd int) error {
-			n, err := unix.Openat(fd, temp,
+			n, err := openBelow(fd, temp,
 				unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, uint32(perm.Perm()))
 			if err != nil {
 				return err

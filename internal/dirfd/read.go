@@ -77,7 +77,7 @@ func (d *Dir) OpenRegular(untrustedName string) (*os.File, Stat, error) {
 
 func (d *Dir) openRegular(untrustedName string) (file int, stat Stat, err error) {
 	err = d.at("open", untrustedName, func(fd int) error {
-		n, err := unix.Openat(fd, untrustedName,
+		n, err := openBelow(fd, untrustedName,
 			unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 		if err != nil {
 			return notRegular(err)

@@ -18,9 +18,9 @@ func (d *Dir) Touch(name string, at time.Time) (kept time.Time, err error) {
 	var file int
 	made := false
 	err = d.at("touch", name, func(fd int) error {
-		file, err = unix.Openat(fd, name, flags|unix.O_EXCL, 0o666)
+		file, err = openBelow(fd, name, flags|unix.O_EXCL, 0o666)
 		if made = err == nil; !made {
-			file, err = unix.Openat(fd, name, flags, 0o666)
+			file, err = openBelow(fd, name, flags, 0o666)
 		}
 		return notRegular(err)
 	})
