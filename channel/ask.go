@@ -84,13 +84,13 @@ const quickTime = 3 * time.Millisecond
 // quickLooks looks for the answer at pauses that grow with the time gone by.
 func (s *Session) quickLooks(ctx Canceler, verb string, stamp Stamp, deadline time.Time) ([]byte, error) {
 	start := time.Now()
-	for pause := 20 * time.Microsecond; ; pause += pause / 2 {
+	for pause := 50 * time.Microsecond; ; pause += pause / 2 {
 		data, err := s.look(verb, stamp)
 		now := time.Now()
 		if data != nil || err != nil || ctx.Err() != nil || now.Sub(start) > quickTime || !now.Before(deadline) {
 			return data, err
 		}
-		time.Sleep(pause)
+		dirfd.Pause(pause)
 	}
 }
 

@@ -107,6 +107,14 @@ func endOf(ctx Canceler) (fd int, stop func(), err error) {
 	}, nil
 }
 
+// Pause sleeps for some microseconds. time.Sleep would set up the runtime's
+// poller in a verb that needs it for nothing else, and wait for whole
+// milliseconds there.
+func Pause(d time.Duration) {
+	ts := unix.NsecToTimespec(int64(d))
+	unix.Nanosleep(&ts, nil) // a signal ends it early, and callers look again
+}
+
 // names says whether one of the events in buf is about the file. An overflow
 // counts: what was dropped may have been it. See inotify(7) for the layout.
 func names(buf []byte, name string) bool {

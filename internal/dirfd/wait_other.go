@@ -22,3 +22,6 @@ func (w *Waiter) Close() error { return nil }
 func (w *Waiter) Wait(ctx Canceler, name string, until time.Time) error {
 	return errors.ErrUnsupported
 }
+
+// Pause sleeps for some microseconds.
+func Pause(d time.Duration) { time.Sleep(d) }
