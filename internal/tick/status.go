@@ -28,6 +28,9 @@ submitted, accepted, finished, failed, stuck or cancelled. LEG is the leg that r
 ran last, JOBS how many of the present sleep's are over. SINCE is how long ago the run
 was made, or, once it has ended, how long ago that was.
 
+With --watch a terminal also shows each launch that is out, with how many of its tasks
+are done and how long the longest has run of its walltime, and the leg that runs likewise.
+
 In JSON the state of a run that has ended is "ended", and "outcome" says how; "leg" is
 the leg that runs, or the next.
 
@@ -41,7 +44,7 @@ Examples:
 func runStatus(ctx context.Context, c *call, args []string) error {
 	rootFlag := c.rootFlag()
 	asJSON := c.flags.Bool("json", false, "print a JSON list, one object a run")
-	watch := c.flags.Bool("watch", false, "show it again every second, until interrupted")
+	watch := c.flags.Bool("watch", false, "stay until interrupted: in a terminal a live table with what is under way, else a line for each change")
 	rest, err := c.parse(args)
 	if err != nil {
 		return err
@@ -60,36 +63,23 @@ func runStatus(ctx context.Context, c *call, args []string) error {
 	if err != nil {
 		return err
 	}
-	for {
-		runs, err := e.Status(ctx)
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if *asJSON {
-			enc := json.NewEncoder(c.Stdout)
-			enc.SetIndent("", "  ")
-			return enc.Encode(runs)
-		}
-		table := statusTable(root, runs, time.Now())
-		if !*watch {
-			_, err := c.Stdout.Write(table)
-			return err
-		}
-		// Home, the table line by line with each line's rest cleared, then
-		// everything below: no flicker, and nothing left of a longer table.
-		screen := "\x1b[H" + strings.ReplaceAll(string(table), "\n", "\x1b[K\n") + "\x1b[J"
-		if _, err := c.Stdout.Write([]byte(screen)); err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(time.Second):
-		}
+	if *watch {
+		return c.watchStatus(ctx, e)
 	}
+	runs, err := e.Status(ctx)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if *asJSON {
+		enc := json.NewEncoder(c.Stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(runs)
+	}
+	_, err = c.Stdout.Write(statusTable(root, runs, time.Now()))
+	return err
 }
 
 // statusTable is the table for people.
