@@ -1,6 +1,12 @@
 // Package durable writes what has to survive a power cut, in directories that
 // only the kernel can write to. What a session can reach is written by package
 // dirfd.
+//
+// What has to survive is records, the ledger, seals, requests that were read,
+// prompts and exit codes. Each step of a run writes one file of these last, its
+// record or exit code, and what it wrote before is on disk by then. What lives
+// only as long as a question, answers and markers, is dirfd.Volatile and never
+// synced; neither is what the next pass makes anew, such as a queue snapshot.
 package durable
 
 import (
