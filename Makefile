@@ -29,7 +29,7 @@ demo: build ## run a real piece of research on this machine, in about half a min
 slurm-demo: build ## the same on a real Slurm cluster that exists only for that; needs root on Debian
 	@sh scripts/deps.sh git bwrap sbatch slurmdbd munged mariadbd
 	$(GO) run ./internal/slurmtest/cmd/slurmrig --accounting -- \
-		env DEMO_FLAGS='--account research --memory 2000' sh examples/sweep/demo.sh $(BIN)
+		env DEMO_CLEAN=1 DEMO_FLAGS='--account research --memory 2000' sh examples/sweep/demo.sh $(BIN)
 
 test: ## install what the tests call where that is possible, then run them all
 	@sh scripts/deps.sh git bwrap strace cc python3 sbatch slurmdbd munged mariadbd mandoc zsh fish rpm chromium

@@ -6,7 +6,8 @@
 # DEMO_FLAGS are flags of outerloop-tick new that say where it runs, --local unless
 # they are set. BIN is the directory with outerloop-tick and the syscall programs; "make demo"
 # builds and passes it. Everything else lies in a new temporary directory, or in
-# DEMO_DIR, which must be empty. It is kept, so that it can be looked at.
+# DEMO_DIR, which must be empty. It is kept, so that it can be looked at; with
+# DEMO_CLEAN=1 one that the demo made itself is removed where all went well.
 #
 # The exit status is 0 only if the run ended as submitted with every task done.
 set -eu
@@ -80,6 +81,10 @@ say 'the history, as syscall-history showed it in the last leg'
 cat "$workspace/history.txt"
 say 'the run'
 "$tick" status --root "$root"
+if [ "${DEMO_CLEAN:-}" = 1 ] && [ -z "${DEMO_DIR:-}" ]; then
+	rm -r "$dir"
+	exit
+fi
 cat <<TXT
 
 report       $record/report.md

@@ -96,7 +96,7 @@ func settled(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // endAll waits until no process works for the state root any more.
-func endAll(t *testing.T, root string) {
+func endAll(t testing.TB, root string) {
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		left := processesOf(root)
 		if len(left) == 0 {

@@ -22,7 +22,7 @@ import (
 // whatever it likes. In the end [weather.clears] says what has to be true whatever
 // that was.
 type weather struct {
-	t       *testing.T
+	t       testing.TB
 	cluster *slurmtest.Cluster
 	dir     string
 	name    string // of the run; others share the cluster
@@ -52,7 +52,7 @@ until [ -e $DIR/go ]; do sleep 0.05; done
 echo "end $1" >> $DIR/log
 `
 
-func newWeather(t *testing.T, c *slurmtest.Cluster) *weather {
+func newWeather(t testing.TB, c *slurmtest.Cluster) *weather {
 	t.Helper()
 	w := &weather{t: t, cluster: c, dir: t.TempDir(), name: strings.ToLower(rand.Text()[:8])}
 	w.env = append(c.Env(), "PATH="+os.Getenv("PATH"), "HOME="+w.dir,
