@@ -46,6 +46,7 @@ type resident struct {
 	plan   startPlan
 	self   string // this job
 	until  time.Time
+	limit  time.Duration // of a tick
 	chain  chain
 }
 
@@ -83,6 +84,7 @@ func runResident(ctx context.Context, c *call, args []string) error {
 		client: slurm.New(slurm.Options{Account: placed.Account, Partition: placed.Partition, QOS: placed.QOS, Log: c.log()}),
 		plan:   startPlan{compute: placed, root: root.Path(), cadence: *every, resident: *minutes},
 		until:  time.Now().Add(max(time.Duration(*minutes)*time.Minute-handOver, time.Minute)),
+		limit:  tickLimit,
 	}
 	return r.run(ctx)
 }
@@ -124,7 +126,7 @@ func (r *resident) tick(ctx context.Context) {
 		r.log.Error("tick failed", "error", err)
 		return
 	}
-	limit, cancel := context.WithTimeout(ctx, tickLimit)
+	limit, cancel := context.WithTimeout(ctx, r.limit)
 	defer cancel()
 	argv := program.Command("--root", r.root.Path(), "--verbose")
 	cmd := exec.CommandContext(limit, argv[0], argv[1:]...)
