@@ -304,7 +304,7 @@ func TestPlantedChannel(t *testing.T) {
 // A million entries cost the kernel what none cost: it never lists the channel.
 func TestManyEntries(t *testing.T) {
 	k, s, dir := open(t)
-	for i := range 10 * attack.Rounds(t, 10_000) {
+	for i := range 10 * attack.Rounds(t, 2_000) {
 		attack.Tree(t, dir, fmt.Sprintf("link %0200d x", i))
 	}
 	bounded(t, func() {
