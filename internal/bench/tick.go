@@ -81,7 +81,11 @@ func Parked(dir string, n int) (*parkedFleet, error) {
 		if err := os.MkdirAll(root.RunDir(id), 0o700); err != nil {
 			return nil, err
 		}
-		if err := os.WriteFile(filepath.Join(root.RunDir(id), "run.json"), raw, 0o600); err != nil {
+		path := filepath.Join(root.RunDir(id), "run.json")
+		if err := os.WriteFile(path, raw, 0o600); err != nil {
+			return nil, err
+		}
+		if err := os.Chtimes(path, rec.Wake.At, rec.Wake.At); err != nil { // the runs have waited for a while
 			return nil, err
 		}
 	}
@@ -116,8 +120,7 @@ func (l *Lab) tickRows(ctx context.Context, o Options) ([]Row, error) {
 		}
 		for range o.turns() {
 			fresh := *f
-			engine := *f.engine
-			fresh.engine, engine.Backend = &engine, &fresh
+			fresh.engine = &engine.Engine{Root: f.engine.Root, Backend: &fresh, Now: time.Now, Log: f.engine.Log}
 			for pass := range 2 {
 				took, queries, err := fresh.Pass(ctx)
 				if err != nil {

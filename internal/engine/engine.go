@@ -13,7 +13,7 @@ import (
 
 // Engine does what moves runs. Root, Backend, Program, Now
 // and Log must be set. An Engine holds no
-// state of its own: any number of processes, each with its own, may work on one
+// state of its own but what its passes have read: any number of processes, each with its own, may work on one
 // state root at once.
 type Engine struct {
 	Root    Root
@@ -26,6 +26,8 @@ type Engine struct {
 	Job     string // the job that this process runs as, "" for none
 	Now     func() time.Time
 	Log     *slog.Logger
+
+	seen seenRecords
 }
 
 // Placement says where in a cluster jobs go. It is the operator's, and the same

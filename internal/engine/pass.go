@@ -31,15 +31,14 @@ func (e *Engine) Pass(ctx context.Context) (Summary, error) {
 	}
 	sum := Summary{Runs: len(ids)}
 	var moving []Record
-	for _, id := range ids {
-		rec, err := loadRecord(e.Root.RunDir(id), id)
+	e.seen.load(e.Root, ids, func(rec Record, err error) {
 		switch {
 		case err != nil:
 			sum.Broken = append(sum.Broken, err)
 		case rec.State != Ended:
 			moving = append(moving, rec)
 		}
-	}
+	})
 	sum.Moving = len(moving)
 	see, err := e.look(ctx)
 	if err != nil {
