@@ -19,6 +19,10 @@ type Answer struct {
 // event that the answer makes, and looks by itself now and then where there are
 // no events. With a wait of 0 it leaves the question and looks once.
 //
+// The error says only whether there is an answer. A kernel that could not learn
+// what was asked answers {"at": …, "error": "…"}, which is an answer like any
+// other: the error is nil, and the caller looks for "error" in the data.
+//
 // The error is [ErrNoAnswer] when the wait is over, the context's when that
 // ended first, and otherwise says what is wrong with the channel.
 func (s *Session) Ask(ctx Canceler, verb string, wait time.Duration) (Answer, error) {

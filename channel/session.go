@@ -132,11 +132,16 @@ func (s *Session) CommitSleep(ctx Canceler) (Sleep, error) {
 	return sleep, nil
 }
 
-// CommitVerdict makes a committed request of the findings that are staged.
+// CommitVerdict makes a committed request of the findings that are staged. Its
+// notes are those given, or where that is "" the notes that are staged: a peer's
+// program may have put them there, and committing would discard them.
 func (s *Session) CommitVerdict(ctx Canceler, notes string) (Verdict, error) {
 	var verdict Verdict
 	err := s.commit(ctx, func(staged *Staged) (Request, error) {
 		verdict = Verdict{Findings: staged.Findings, Notes: notes}
+		if notes == "" {
+			verdict.Notes = staged.Notes
+		}
 		return Request{Verdict: &verdict}, CheckVerdict(verdict)
 	})
 	if err != nil {

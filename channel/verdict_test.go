@@ -101,6 +101,31 @@ func commitVerdict(t *testing.T, v channel.Verdict) error {
 	return err
 }
 
+// TestStagedNotes: the notes that a peer's program has staged are committed,
+// unless the committing one brings its own.
+func TestStagedNotes(t *testing.T) {
+	for given, want := range map[string]string{"": "staged", "given": "given"} {
+		k, s, _ := open(t)
+		err := s.Stage(t.Context(), func(staged *channel.Staged) error {
+			staged.Notes = "staged"
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := s.CommitVerdict(t.Context(), given); err != nil || v.Notes != want {
+			t.Errorf("%q given: committed %q (%v)", given, v.Notes, err)
+		}
+		raw, err := k.ReadCommitted(channel.MaxVerdictBytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := channel.ParseRequest(raw); err != nil || r.Verdict.Notes != want {
+			t.Errorf("%q given: read %s (%v)", given, raw, err)
+		}
+	}
+}
+
 // A key that a judge forgot is an error: a missing "blocking" read as false
 // would let a submit through.
 func TestVerdictKeysAreRequired(t *testing.T) {
