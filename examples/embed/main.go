@@ -64,7 +64,7 @@ func drop(kernel *channel.Kernel) error {
 
 // committed takes the request that a session has left, once that has ended.
 func committed(kernel *channel.Kernel) (channel.Request, error) {
-	untrusted, err := kernel.ReadCommitted(channel.MaxSleepBytes)
+	untrusted, err := kernel.ReadCommitted(channel.MaxVerdictBytes)
 	if err := errors.Join(err, drop(kernel)); err != nil {
 		return channel.Request{}, err
 	}
