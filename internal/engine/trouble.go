@@ -9,7 +9,8 @@ import (
 // A step of a run can fail for reasons that pass: a disk is full, a filesystem is
 // away, a process was killed. It is taken again, after a pause that grows, and a
 // step that has failed often enough ends the run as stuck, with the reason. The
-// scheduler's own troubles never do: a cluster may be down for a day.
+// scheduler's own troubles never do, nor do those of a disk: a cluster may be down
+// for a day, and a full disk waits for somebody to come in on Monday.
 
 // maxAttempts is how often a step is taken that fails.
 const maxAttempts = 6
@@ -37,6 +38,11 @@ func (e *Engine) trouble(ctx context.Context, r *Run, why error) error {
 		r.NotBefore = e.Now().UTC().Add(schedulerPause)
 		return r.save()
 	}
+	if passing(why) {
+		e.Log.Warn("a step waits for the disk", "run", r.ID, "leg", r.Leg, "state", r.State, "error", why)
+		r.NotBefore = e.Now().UTC().Add(diskPause)
+		return r.save()
+	}
 	r.Attempts++
 	e.Log.Error("a step failed", "run", r.ID, "leg", r.Leg, "state", r.State, "attempt", r.Attempts, "error", why)
 	if r.Attempts >= maxAttempts {
@@ -48,6 +54,9 @@ func (e *Engine) trouble(ctx context.Context, r *Run, why error) error {
 
 // schedulerPause is how long a run waits that the scheduler would not answer for.
 const schedulerPause = 5 * time.Second
+
+// diskPause is how long a run waits whose disk is full, away or not to be written.
+const diskPause = time.Minute
 
 // schedulerError says that the scheduler could not be asked. Nothing follows from
 // it about any job.

@@ -2,10 +2,12 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -100,6 +102,33 @@ func TestEndSubmitsNothing(t *testing.T) {
 		t.Errorf("cancelled: %q", b.sched.cancelled)
 	}
 	b.ended(t, Canceled, 2)
+}
+
+// A disk that is full or away holds a run up for as long as it is, and ends none:
+// the step stays, the reason is kept, and no attempt is counted.
+func TestDiskTrouble(t *testing.T) {
+	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.ESTALE, syscall.EROFS} {
+		b := newBench(t)
+		r := b.open(t)
+		now := time.Now()
+		b.Now = func() time.Time { return now }
+		why := fmt.Errorf("writing the prompt: %w", &os.PathError{Op: "write", Path: "prompt.md", Err: errno})
+		for range 5 * maxAttempts {
+			if err := b.trouble(t.Context(), r, why); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rec, err := loadRecord(b.Root.RunDir(b.id), b.id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rec.State != Ready || rec.Attempts != 0 || rec.LastError != why.Error() || !rec.NotBefore.Equal(now.Add(diskPause)) {
+			t.Errorf("%v: %s, %d attempts, not before %s: %s", errno, rec.State, rec.Attempts, rec.NotBefore, rec.LastError)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // A step that fails is taken again after growing pauses, and ends the run with
