@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/outerloop-go/outerloop/channel"
 	"github.com/outerloop-go/outerloop/internal/runner"
@@ -143,7 +144,11 @@ func (e *Engine) takeOn(ctx context.Context, r *Run) error {
 	if err := readJSON(r.legPath(r.Leg, endedFile), &how); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return e.finishLeg(ctx, r, k, how)
+	// A pass takes one run after the other, and a workspace that is slow to seal must
+	// not hold up those behind it for longer than a leg may take for the same.
+	finish, cancel := context.WithTimeout(ctx, legSlack*time.Minute)
+	defer cancel()
+	return e.finishLeg(finish, r, k, how)
 }
 
 // late says that a run still waits behind jobs that are past their time. A wake
