@@ -1,7 +1,10 @@
 package engine
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/outerloop-go/outerloop/ledger"
@@ -17,7 +20,7 @@ func attribute(root Root, rows []slurm.Row) []watcher.Job {
 	var jobs []watcher.Job
 	others := 0
 	for _, row := range rows {
-		if strings.HasPrefix(row.Name, ResidentName) {
+		if row.Name == root.ResidentName() {
 			jobs = append(jobs, watcher.Job{Row: row, Kind: "resident"})
 			continue
 		}
@@ -31,7 +34,7 @@ func attribute(root Root, rows []slurm.Row) []watcher.Job {
 			o = readOwner(root, run)
 			owners[run] = o
 		}
-		if o == nil {
+		if !o.has(row) {
 			others++
 			continue
 		}
@@ -50,8 +53,12 @@ func attribute(root Root, rows []slurm.Row) []watcher.Job {
 	return jobs
 }
 
-// ResidentName is what the names of resident ticks begin with.
-const ResidentName = "outerloop-resident-"
+// ResidentName is how the resident tick of the state root is called in the queue. It is
+// the root's own, so that two of them do not shut each other out.
+func (r Root) ResidentName() string {
+	sum := sha256.Sum256([]byte(r.Path()))
+	return "outerloop-resident-" + hex.EncodeToString(sum[:4])
+}
 
 // parseJobName takes a job's name apart that [Run.jobName] has made. Run ids
 // cannot hold the words that separate the parts.
@@ -80,6 +87,26 @@ func readOwner(root Root, run string) *owner {
 	// A ledger that cannot be read costs the whys and nothing else.
 	labels, _ := ledger.ReadLabels(ledgerPath(dir))
 	return &owner{rec, labels}
+}
+
+// has says whether a job that bears the run's name is the run's. Another state root of the
+// same account may have a run of that name; its jobs have tokens and ids that are not in
+// this run's record and ledger.
+func (o *owner) has(row slurm.Row) bool {
+	if o == nil {
+		return false
+	}
+	if _, launched := o.labels.Of(row.ID); launched {
+		return true
+	}
+	own := []*Submission{&o.record.Wake}
+	if o.record.Sleep != nil {
+		own = append(own, o.record.Sleep.submissions()...)
+	}
+	id, _, _ := strings.Cut(row.ID, "_")
+	return slices.ContainsFunc(own, func(s *Submission) bool {
+		return s.Token != "" && s.Token == row.Token || s.ID != "" && s.ID == id
+	})
 }
 
 // why finds the author's words in the ledger, or in the sleep that is going in:

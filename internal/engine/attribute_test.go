@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -17,14 +18,25 @@ func TestAttribute(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r, err := openRun(t.Context(), b.Root, b.id, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Wake = Submission{Token: "wake", ID: "10"}
+	r.Sleep = &Sleep{Number: 1, Gate: &Gate{Job: Submission{Token: "gate"}}} // its answer is on its way
+	if err := errors.Join(r.save(), r.Close()); err != nil {
+		t.Fatal(err)
+	}
 	rows := []slurm.Row{
 		{ID: "7_1", Name: "r-launch-one"},
-		{ID: "8", Name: "r-wake-1"},
-		{ID: "9", Name: "r-eval-1"},
+		{ID: "8", Name: "r-wake-1", Token: "wake"},
+		{ID: "9", Name: "r-eval-1", Token: "gate"},
 		{ID: "10", Name: "r-leg-0"},
-		{ID: "11", Name: ResidentName + "12345678"},
+		{ID: "11", Name: b.Root.ResidentName()},
 		{ID: "12", Name: "secret-project"},
-		{ID: "13", Name: "other-launch-one"}, // of no run here
+		{ID: "13", Name: "other-launch-one"},            // of no run here
+		{ID: "14", Name: "r-launch-one", Token: "x"},    // of a run of that name in another state root
+		{ID: "15", Name: "outerloop-resident-f00dfeed"}, // likewise
 	}
 	want := []struct{ run, agent, kind, experiment, why string }{
 		{"r", "a", "launch", "one", "which is best"},
@@ -32,7 +44,7 @@ func TestAttribute(t *testing.T) {
 		{"r", "a", "eval", "", ""},
 		{"r", "a", "leg", "", ""},
 		{"", "", "resident", "", ""},
-		{"", "", "2 more of the account, of no run here", "", ""},
+		{"", "", "4 more of the account, of no run here", "", ""},
 	}
 	jobs := attribute(b.Root, rows)
 	if len(jobs) != len(want) {

@@ -3,8 +3,6 @@ package tick
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -165,18 +163,11 @@ func (c *call) startLocal(ctx context.Context, p startPlan, verbs string, dryRun
 	return c.loop(ctx, e, false, show)
 }
 
-// residentName is how the resident tick of a state root is called in the queue.
-// It is the root's own, so that two of them do not shut each other out.
-func residentName(root string) string {
-	sum := sha256.Sum256([]byte(root))
-	return engine.ResidentName + hex.EncodeToString(sum[:4])
-}
-
 // residentSpec is the resident tick as a job. After another one it is that one's
 // successor.
 func residentSpec(root engine.Root, program engine.Program, env []string, p startPlan, after string) slurm.JobSpec {
 	spec := slurm.JobSpec{
-		Name: residentName(root.Path()),
+		Name: root.ResidentName(),
 		Command: program.Command("resident", "--root", root.Path(),
 			"--minutes", strconv.Itoa(p.resident), "--cadence", p.cadence.String()),
 		Dir:       root.Path(),
