@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -54,9 +56,20 @@ func TestOneQuestionForAll(t *testing.T) {
 		t.Errorf("%d and %d questions", c.queues.Load(), c.nodes.Load())
 	}
 	// Once the gap is over it is asked again.
-	s := &Shared{Backend: c, Root: root, Gap: time.Nanosecond}
+	age(t, root)
+	s := &Shared{Backend: c, Root: root}
 	if _, err := s.Queue(t.Context()); err != nil || c.queues.Load() != 2 {
 		t.Errorf("%d questions, %v", c.queues.Load(), err)
+	}
+}
+
+// age makes the queue's snapshot an hour old. The clock of a filesystem moves in steps, so
+// that waiting for less than one makes nothing older.
+func age(t *testing.T, root Root) {
+	t.Helper()
+	then := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(root.Path(), "shared", "queue.json"), then, then); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -79,7 +92,8 @@ func TestSharedFailure(t *testing.T) {
 	// Who gives up leaves no answer for the others.
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	s := &Shared{Backend: c, Root: root, Gap: time.Nanosecond}
+	age(t, root)
+	s := &Shared{Backend: c, Root: root}
 	if _, err := s.Queue(over); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
