@@ -40,8 +40,8 @@ func FuzzParseListing(f *testing.F) {
 				t.Skip() // nobody knows the mark
 			}
 		}
-		fields := []string{id, base, index, state, exit, elapsed, "1:00", "main", "2026", "None", "N/A", "acct", comment, name}
-		ours := rowOf(mark, "99", "99", "N/A", "RUNNING", "0", "0:01", "1:00", "main", "2026", "None", "N/A", "acct", "ours", "ours")
+		fields := []string{id, base, index, state, exit, elapsed, "1:00", "main", "2026", "None", "N/A", "acct", "0", comment, name}
+		ours := rowOf(mark, "99", "99", "N/A", "RUNNING", "0", "0:01", "1:00", "main", "2026", "None", "N/A", "acct", "0", "ours", "ours")
 		jobs, err := parseListing(rowOf(mark, fields...)+ours, mark)
 		if err != nil {
 			return

@@ -140,7 +140,7 @@ func (j *listed) outcome() Outcome {
 	if !j.State.Terminal() && j.Reason != "None" {
 		o.Reason = j.Reason
 	}
-	if j.State != Pending {
+	if j.State != Pending && j.once {
 		o.Elapsed.Duration, o.Elapsed.Known = ParseElapsed(j.Elapsed)
 	}
 	return o

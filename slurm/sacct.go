@@ -40,9 +40,10 @@ func (c *Client) account(ctx context.Context, ids []string) (map[string]Outcome,
 	return found, nil
 }
 
-// sacct asks for all ids at once, by the jobs that they belong to. Without
-// --duplicates it prints the newest of several jobs that had one id, and of a job
-// that was requeued the last run; with --jobs it looks back without bound.
+// sacct asks for all ids at once, by the jobs that they belong to. With
+// --duplicates it prints every run of a job that was requeued, and every job that
+// had the id: that there are several is all that tells a requeued job. With --jobs
+// it looks back without bound.
 func (c *Client) sacct(ctx context.Context, ids []string) (map[string]Outcome, error) {
 	var bases []string
 	for _, id := range ids {
@@ -54,7 +55,7 @@ func (c *Client) sacct(ctx context.Context, ids []string) (map[string]Outcome, e
 	found := map[string]Outcome{}
 	for _, jobs := range chunk(bases, maxIDs) {
 		out, err := c.caller.call(ctx, c.opt.Timeout, "", "sacct",
-			"--allocations", "--parsable2", "--noheader", "--jobs="+jobs, "--format=JobID,State,ExitCode,ElapsedRaw,Submit")
+			"--allocations", "--duplicates", "--parsable2", "--noheader", "--jobs="+jobs, "--format=JobID,State,ExitCode,ElapsedRaw,Submit")
 		if err != nil {
 			return nil, err
 		}
@@ -124,11 +125,17 @@ func parseRecords(out string) (records, error) {
 }
 
 // put keeps the newer of two records. The times compare as text, as Slurm spells
-// them.
+// them; a requeue is a submission of its own. How long the job has run in all its
+// runs is not known then.
 func (rs records) put(id string, r record) {
-	if old, ok := rs[id]; !ok || r.submitted >= old.submitted {
-		rs[id] = r
+	old, again := rs[id]
+	if again && r.submitted < old.submitted {
+		r = old
 	}
+	if again {
+		r.Elapsed = Duration{}
+	}
+	rs[id] = r
 }
 
 // outcomes adds those of the jobs and tasks asked for.

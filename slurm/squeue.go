@@ -23,7 +23,7 @@ const (
 func squeueFields() []string {
 	return []string{
 		"JobArrayID", "ArrayJobID", "ArrayTaskID", "State", "exit_code", "TimeUsed", "TimeLimit",
-		"Partition", "SubmitTime", "Reason", "tres-per-node", "Account", "Comment", "Name",
+		"Partition", "SubmitTime", "Reason", "tres-per-node", "Account", "RestartCnt", "Comment", "Name",
 	}
 }
 
@@ -54,6 +54,8 @@ type listed struct {
 	base string // id of the job, or of the array that it is a task of
 	task int    // index in the array, -1 for a job that is no array's
 	exit *int
+	// once says that the job was never requeued. TimeUsed is that of the last run alone.
+	once bool
 }
 
 // listing is one answer of squeue's.
@@ -167,7 +169,8 @@ func parseListed(row, mark string) ([]listed, error) {
 		Elapsed: fields[5], Limit: fields[6], Partition: fields[7], Submitted: fields[8],
 		Reason: fields[9], GRES: plainGRES(fields[10]), Account: noNull(fields[11]),
 	}
-	j.Token, j.Throttle = parseComment(fields[12])
+	j.Token, j.Throttle = parseComment(fields[13])
+	j.once = fields[12] == "0"
 	j.exit = exitCode(j.State, fields[4])
 	if id == "" || j.State == "" {
 		return nil, fmt.Errorf("a row has no id or no state: %.100q", row)

@@ -56,6 +56,7 @@ type Outcome struct {
 	// Reason says why a job waits, in the scheduler's words, else "".
 	Reason string
 	// Elapsed is the time the job has run, and Known says whether it could be
-	// learnt. What is not known is not refunded.
+	// learnt. What is not known is not refunded. It is not known of a job that
+	// was requeued: Slurm counts the last of its runs only.
 	Elapsed Duration
 }

@@ -38,8 +38,7 @@ func TestJobMishaps(t *testing.T) {
 	w.must(syscall.Kill(w.pid("shot"), syscall.SIGKILL))
 	// A minute is the least that Slurm has for a limit.
 	w.slurm("scontrol", "update", "jobid="+w.id("launch-long"), "endtime=now")
-	w.slurm("scontrol", "requeue", w.id("launch-again"))
-	w.eventually("it runs again", func() bool { return strings.Count(w.read("log"), "begin again") == 2 })
+	w.requeue(w.id("launch-again"), func() bool { return strings.Count(w.read("log"), "begin again") == 2 })
 	w.eventually("the others are over", func() bool { return len(w.ids("launch-long")) == 0 })
 	w.write("go", "")
 	w.clears()

@@ -310,7 +310,7 @@ func TestCorruptEndedRecord(t *testing.T) {
 	if err := os.Truncate(r.store.path("ended", id, "job.json"), 10); err != nil {
 		t.Fatal(err)
 	}
-	if got := r.look(id); got.State != stateUnknown {
+	if got := r.look(id); got.State != slurm.Unknown {
 		t.Errorf("outcome is %+v, want UNKNOWN", got)
 	}
 }

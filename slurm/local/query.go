@@ -11,12 +11,9 @@ import (
 	"github.com/outerloop-go/outerloop/slurm"
 )
 
-// stateUnknown is the state of a job whose record cannot be read. It is no word
-// of Slurm's and so ends nothing: the job may well be running.
-const stateUnknown slurm.State = "UNKNOWN"
-
 // Queue returns the tasks that wait or run, in order of submission. A job whose
-// record cannot be read is one row in the state UNKNOWN.
+// record cannot be read is one row in the state [slurm.Unknown], which ends nothing: it
+// may well be running.
 func (b *Backend) Queue(ctx context.Context) ([]slurm.Row, error) {
 	v, err := b.store.enter(ctx)
 	if err != nil {
@@ -33,7 +30,7 @@ func (b *Backend) Queue(ctx context.Context) ([]slurm.Row, error) {
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(v.broken)) {
-		rows = append(rows, slurm.Row{ID: strconv.Itoa(id), State: stateUnknown, Partition: "local", Reason: "None", GRES: "N/A"})
+		rows = append(rows, slurm.Row{ID: strconv.Itoa(id), State: slurm.Unknown, Partition: "local", Reason: "None", GRES: "N/A"})
 	}
 	return rows, nil
 }
@@ -88,7 +85,7 @@ func (b *Backend) Outcomes(ctx context.Context, ids []string) (map[string]slurm.
 		j, err := v.find(n)
 		switch {
 		case err != nil:
-			outcomes[id] = slurm.Outcome{State: stateUnknown}
+			outcomes[id] = slurm.Outcome{State: slurm.Unknown}
 		case j == nil || i >= len(j.Tasks) || (i >= 0 && j.Spec.Array == 0):
 		case i < 0 && j.Spec.Array > 0:
 			outcomes[id] = j.summary(v.at)
