@@ -69,6 +69,28 @@ func TestSilentEvents(t *testing.T) {
 	}
 }
 
+// TestFallsSilent: where file events came and come no more, a poll that finds what they
+// should have announced has the watcher find out, and say so.
+func TestFallsSilent(t *testing.T) {
+	var log logBuffer
+	var deaf atomic.Bool
+	w := start(quickPoll(&log), newFaulty(t, func(fsnotify.Event) bool { return !deaf.Load() }))
+	defer w.Close()
+	w.local = func(string) bool { return false } // else nothing polls
+	p := newPeer(t)
+	s := mustAdd(t, w, p, map[string]Handler{"a": text("a")})
+	trust(t, s)
+	p.ask("a")
+	if strings.Contains(log.String(), "never come") {
+		t.Fatalf("events that come are said not to:\n%s", log.String())
+	}
+	deaf.Store(true)
+	within(t, "the silence is noticed", func() bool {
+		p.ask("a")
+		return strings.Contains(log.String(), "never come")
+	})
+}
+
 // TestNoWatches: neither an instance nor a watch is to be had.
 func TestNoWatches(t *testing.T) {
 	full := newFaulty(t, func(fsnotify.Event) bool { return true })

@@ -20,16 +20,12 @@ func (s *Watch) watch(now time.Time) {
 	if !s.hold(now) {
 		return
 	}
-	s.heard.Store(false)
 	s.paced.Store(false)
 	s.trusted = false
 	if !s.place(now) {
 		return
 	}
-	s.probeBy = now.Add(probeWait)
-	if err := s.probe(); err != nil {
-		s.log().Debug("the probe could not be written", "error", err)
-	}
+	s.probeAgain(now)
 	// Only now: what is asked from here on makes an event.
 	s.look()
 }

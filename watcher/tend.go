@@ -11,6 +11,7 @@ const (
 	wantWatch want = 1 << iota // watch it, anew if it was watched
 	wantCheck                  // its directory may be about to go
 	wantHeard                  // the probe was announced
+	wantProbe                  // a question was found that no event had announced
 	wantRetry                  // an answer could not be written
 	wantCalm                   // it floods
 )

@@ -69,6 +69,8 @@ func (s *Watch) see(wants want, now time.Time) time.Time {
 		s.calm(now)
 	case wants&wantWatch != 0 || due(s.watchAt) || due(s.checkAt):
 		s.watch(now)
+	case wants&wantProbe != 0 && s.path != "" && s.probeBy.IsZero():
+		s.probeAgain(now)
 	case due(s.probeBy):
 		s.unwatch()
 		s.poll(now, "file events are accepted here and never come", nil)
@@ -93,7 +95,7 @@ func (s *Watch) believe(now time.Time) {
 		return
 	}
 	s.probeBy, s.watchGap = time.Time{}, 0
-	s.trusted = eventful(s.path)
+	s.trusted = s.w.local(s.path)
 	if s.trusted {
 		s.say("", nil)
 		return
@@ -173,8 +175,21 @@ func (s *Watch) pollOnce(now time.Time) {
 		if unwatched {
 			s.kernel.Refresh() // a channel that is gone has no questions either
 		}
-		s.look()
+		if s.look() && !unwatched {
+			s.w.post(s, wantProbe)
+		}
 	}()
+}
+
+// probeAgain asks the filesystem once more whether events come: a poll has found what
+// they should have announced. That may only be on its way, or come from another machine;
+// a filesystem that has fallen silent is polled from then on.
+func (s *Watch) probeAgain(now time.Time) {
+	s.heard.Store(false)
+	s.probeBy = now.Add(probeWait)
+	if err := s.probe(); err != nil {
+		s.log().Debug("the probe could not be written", "error", err)
+	}
 }
 
 // nextRetry is when the first of the questions that could not be answered is

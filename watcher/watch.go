@@ -122,12 +122,14 @@ func (s *Watch) write(do func() error) error {
 	return do()
 }
 
-// look starts an answer to every question that is pending.
-func (s *Watch) look() {
+// look starts an answer to every question that is pending, and says whether there is one.
+func (s *Watch) look() (found bool) {
 	for _, q := range s.verbs {
 		if _, pending, err := s.kernel.Pending(q.verb); pending || err != nil {
 			s.asked.Store(true)
 			q.poke()
+			found = true
 		}
 	}
+	return found
 }

@@ -61,7 +61,8 @@ var ErrClosed = errors.New("watcher: closed")
 // called by several goroutines at once.
 type Watcher struct {
 	opts   Options
-	notify notifier // nil where there are no file events at all
+	notify notifier              // nil where there are no file events at all
+	local  func(dir string) bool // whether events tell all that happens in it
 	ctx    context.Context
 	cancel context.CancelFunc
 	loops  sync.WaitGroup
@@ -91,6 +92,7 @@ func start(opts Options, notify notifier) *Watcher {
 	w := &Watcher{
 		opts:    opts.withDefaults(),
 		notify:  notify,
+		local:   eventful,
 		wake:    make(chan struct{}, 1),
 		polls:   make(chan struct{}, maxPolls),
 		watches: make(map[*Watch]struct{}),
