@@ -28,7 +28,7 @@ func Zsh(pages []*Page) []byte {
 		case len(p.Commands) > 0:
 			var list []string
 			for _, c := range p.Commands {
-				list = append(list, fmt.Sprintf(`%s\:%s`, c.Name, zshText(shellQuote(c.Does))))
+				list = append(list, fmt.Sprintf(`%s\:%s`, c.Name, zshWord(c.Does)))
 			}
 			fmt.Fprintf(&b, " \\\n\t\t\t%s", shellQuote("1:command:(("+strings.Join(list, " ")+"))"))
 		case p.Operand == RunOperand:
@@ -57,4 +57,16 @@ func zshFlag(f Flag) string {
 // zshText takes the meaning that _arguments would see in a text.
 func zshText(text string) string {
 	return strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, ":", `\:`).Replace(text)
+}
+
+// zshWord is a text as one word where _arguments evaluates what it was given.
+func zshWord(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9') {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }
