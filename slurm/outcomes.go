@@ -132,11 +132,13 @@ func (l *listing) outcome(id string) (Outcome, bool) {
 	for i, t := range tasks {
 		parts[i] = l.jobs[t].outcome()
 	}
-	return summary(parts), true
+	o := summary(parts)
+	o.Token = parts[0].Token
+	return o, true
 }
 
 func (j *listed) outcome() Outcome {
-	o := Outcome{State: j.State, ExitCode: j.exit}
+	o := Outcome{State: j.State, ExitCode: j.exit, Token: j.Token}
 	if !j.State.Terminal() && j.Reason != "None" {
 		o.Reason = j.Reason
 	}

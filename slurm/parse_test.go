@@ -137,14 +137,14 @@ func TestListing(t *testing.T) {
 	zero := 0
 	ran := Duration{5 * time.Second, true}
 	want := map[string]Outcome{
-		"12":   {State: Pending, Reason: "Resources"},
-		"12_0": {State: Completed, ExitCode: &zero, Elapsed: ran},
-		"12_1": {State: Failed, ExitCode: &three, Elapsed: ran},
-		"12_3": {State: Pending, Reason: "Resources"},
+		"12":   {State: Pending, Reason: "Resources", Token: "tok12"},
+		"12_0": {State: Completed, ExitCode: &zero, Elapsed: ran, Token: "tok12"},
+		"12_1": {State: Failed, ExitCode: &three, Elapsed: ran, Token: "tok12"},
+		"12_3": {State: Pending, Reason: "Resources", Token: "tok12"},
 		"9_5":  {State: Pending, Reason: "Resources"},
 		"9_77": {State: Pending, Reason: "Resources"}, // in the part that was cut
 		"9":    {State: Pending, Reason: "Resources"},
-		"10":   {State: Running, Reason: "Resources", Elapsed: ran},
+		"10":   {State: Running, Reason: "Resources", Elapsed: ran, Token: "it's a comment, 100"},
 	}
 	got, missing := l.outcomes([]string{"12", "12_0", "12_1", "12_2", "12_3", "9_5", "9_77", "9", "10", "11"})
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -59,4 +59,16 @@ type Outcome struct {
 	// learnt. What is not known is not refunded. It is not known of a job that
 	// was requeued: Slurm counts the last of its runs only.
 	Elapsed Duration
+	// Token is the one that the job under this id was submitted with, "" where the
+	// backend does not know it; see [OtherJob].
+	Token string
+}
+
+// OtherJob says that the job a backend speaks of, under the id of one that was
+// submitted with the token own, is another one: a controller that lost its state
+// counts ids from 1 again. What has not the form of own says nothing, for a site may
+// write into comments what it likes, and to take a job of ours for another's would
+// lose it.
+func OtherJob(seen, own string) bool {
+	return seen != own && own != "" && len(seen) == len(own)
 }

@@ -185,8 +185,11 @@ func TestReusedIDs(t *testing.T) {
 			t.Fatalf("no id was used again: %s is the latest", again)
 		}
 	}
-	if o := r.outcome(id); o.State.Terminal() {
-		t.Errorf("a job that has just gone in is %+v", o)
+	if o := r.outcome(id); o.State.Terminal() || OtherJob(o.Token, spec.Token) || !OtherJob(o.Token, first.Token) {
+		t.Errorf("a job that has just gone in under the id of an older one is %+v", o)
+	}
+	if found, err := r.Find(t.Context(), spec.Token); found != id || err != nil {
+		t.Errorf("Find = %q, %v; want %q", found, err, id)
 	}
 	r.touch("go")
 	if o := r.ended(id); o.ExitCode == nil || *o.ExitCode != 8 {

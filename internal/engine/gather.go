@@ -21,6 +21,7 @@ type job struct {
 	name  string // <launch>, <launch>.<i>, or "gate"
 	dir   string
 	id    string // the scheduler's
+	token string // that the job carries, where the id may be another's by now
 	task  int    // -1 for none
 	over  bool
 	code  *int // what the command returned
@@ -63,18 +64,18 @@ func (e *Engine) gather(ctx context.Context, r *Run) (g gathered, over bool, err
 		l := &s.Launches[i]
 		jobs := make([]job, l.Array)
 		for t := range jobs {
-			jobs[t] = job{name: l.Name, dir: r.jobDir(l.Name), id: l.Job.ID, task: -1, note: l.Job.Refused}
+			jobs[t] = job{name: l.Name, dir: r.jobDir(l.Name), id: l.Job.ID, token: l.Job.Token, task: -1, note: l.Job.Refused}
 			if l.sweep() {
 				jobs[t] = job{
 					name: l.Name + "." + strconv.Itoa(t), dir: r.jobDir(l.Name) + "." + strconv.Itoa(t),
-					id: slurm.TaskID(l.Job.ID, t), task: t, note: l.Job.Refused,
+					id: slurm.TaskID(l.Job.ID, t), token: l.Job.Token, task: t, note: l.Job.Refused,
 				}
 			}
 		}
 		g.launches = append(g.launches, jobs)
 	}
 	if s.Gate != nil {
-		g.gate = &job{name: "gate", dir: r.gateDir(), id: s.Gate.Job.ID, task: -1, note: s.Gate.Job.Refused}
+		g.gate = &job{name: "gate", dir: r.gateDir(), id: s.Gate.Job.ID, token: s.Gate.Job.Token, task: -1, note: s.Gate.Job.Refused}
 	}
 	if err := e.settle(ctx, g.jobs(), r.GPUs > 0 && r.Budget.GPUHours != nil); err != nil {
 		return gathered{}, false, err
@@ -119,6 +120,9 @@ func (e *Engine) settle(ctx context.Context, jobs []*job, wantTimes bool) error 
 			continue
 		}
 		outcome, known := outcomes[j.id]
+		if slurm.OtherJob(outcome.Token, j.token) {
+			outcome, known = slurm.Outcome{}, false
+		}
 		j.state, j.elapsed = outcome.State, outcome.Elapsed
 		// A backend that has no word of a job is sure that it neither waits nor runs.
 		j.over = j.code != nil || !known || outcome.State.Terminal()

@@ -28,6 +28,7 @@ type scheduler struct {
 	calls  int
 	blind  bool // Find and Outcomes fail
 
+	queue     []slurm.Row
 	cancelled []string
 }
 
@@ -70,7 +71,7 @@ func (s *scheduler) Find(_ context.Context, token string) (string, error) {
 	return "", nil
 }
 
-func (s *scheduler) Queue(context.Context) ([]slurm.Row, error) { return nil, nil }
+func (s *scheduler) Queue(context.Context) ([]slurm.Row, error) { return s.queue, nil }
 
 func (s *scheduler) Outcomes(context.Context, []string) (map[string]slurm.Outcome, error) {
 	if s.blind {

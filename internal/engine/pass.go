@@ -88,7 +88,7 @@ func (e *Engine) due(rec *Record, see *sight) bool {
 	if rec.State == Parking {
 		return true
 	}
-	return e.late(rec) || !see.live[rec.Wake.ID]
+	return e.late(rec) || !see.lives(&rec.Wake)
 }
 
 // move takes a run one step on, if it needs one.
@@ -161,7 +161,7 @@ func (e *Engine) late(rec *Record) bool {
 // startLeg submits the job that starts the run's next leg, if there is none.
 func (e *Engine) startLeg(ctx context.Context, r *Run, see *sight) error {
 	late := e.late(&r.Record)
-	if see.live[r.Wake.ID] && !late {
+	if see.lives(&r.Wake) && !late {
 		return nil
 	}
 	if r.Wake.ID != "" {
@@ -171,7 +171,7 @@ func (e *Engine) startLeg(ctx context.Context, r *Run, see *sight) error {
 				return err
 			}
 			r.Wake = Submission{}
-		case !see.gone[r.Wake.ID]:
+		case !see.gone[r.Wake.Token]:
 			return nil
 		default:
 			// It ended without a word of its own: it was cancelled, or killed.

@@ -14,10 +14,25 @@ import (
 type sight struct {
 	asked    time.Time // before the queue was asked for
 	at       time.Time
-	live     map[string]bool   // ids, of tasks too, that have not ended
-	hopeless map[string]string // why a job, by its id without the task's, will never start
-	doubts   []string          // ids that are to be asked for
-	gone     map[string]bool   // of these, the ones that are over, or that nobody knows
+	live     map[string]string    // tokens, by the ids, of tasks too, that have not ended
+	hopeless map[string]slurm.Row // jobs, by their ids without the task's, that will never start
+	doubts   []*Submission        // what is to be asked for
+	gone     map[string]bool      // of these, by token, the ones that are over, or that nobody knows
+}
+
+// lives says whether a job has not ended.
+func (s *sight) lives(job *Submission) bool {
+	token, listed := s.live[job.ID]
+	return listed && !slurm.OtherJob(token, job.Token)
+}
+
+// waitsForEver says why a job will never start, "" for one that may.
+func (s *sight) waitsForEver(job *Submission) string {
+	row := s.hopeless[job.ID]
+	if slurm.OtherJob(row.Token, job.Token) {
+		return ""
+	}
+	return row.Reason
 }
 
 // look asks for the queue. What is to be compared with it has to be read before: a
@@ -30,14 +45,14 @@ func (e *Engine) look(ctx context.Context) (*sight, error) {
 		return nil, fmt.Errorf("asking for the queue: %w", err)
 	}
 	see := &sight{
-		asked: asked, at: e.Now(), live: make(map[string]bool, len(rows)),
-		hopeless: make(map[string]string), gone: make(map[string]bool),
+		asked: asked, at: e.Now(), live: make(map[string]string, len(rows)),
+		hopeless: make(map[string]slurm.Row), gone: make(map[string]bool),
 	}
 	for _, row := range rows {
-		see.live[row.ID] = true
+		see.live[row.ID] = row.Token
 		if row.State == slurm.Pending && slurm.Hopeless(row.Reason) {
 			id, _, _ := strings.Cut(row.ID, "_")
-			see.hopeless[id] = row.Reason
+			see.hopeless[id] = row
 		}
 	}
 	return see, nil
@@ -51,8 +66,8 @@ const wakeGrace = 10 * time.Second
 // doubt notes a wake that is not in the queue.
 func (s *sight) doubt(rec *Record) {
 	waits := rec.State == Ready || rec.State == Parked
-	if waits && rec.Wake.ID != "" && !s.live[rec.Wake.ID] && s.at.Sub(rec.Wake.At) >= wakeGrace {
-		s.doubts = append(s.doubts, rec.Wake.ID)
+	if waits && rec.Wake.ID != "" && !s.lives(&rec.Wake) && s.at.Sub(rec.Wake.At) >= wakeGrace {
+		s.doubts = append(s.doubts, &rec.Wake)
 	}
 }
 
@@ -62,13 +77,17 @@ func (e *Engine) settleDoubts(ctx context.Context, s *sight) error {
 	if len(s.doubts) == 0 {
 		return nil
 	}
-	outcomes, err := e.outcomesSince(ctx, s.doubts, s.asked)
+	ids := make([]string, len(s.doubts))
+	for i, job := range s.doubts {
+		ids[i] = job.ID
+	}
+	outcomes, err := e.outcomesSince(ctx, ids, s.asked)
 	if err != nil {
 		return fmt.Errorf("asking for wakes that are not in the queue: %w", err)
 	}
-	for _, id := range s.doubts {
-		outcome, known := outcomes[id]
-		s.gone[id] = !known || outcome.State.Terminal()
+	for _, job := range s.doubts {
+		outcome, known := outcomes[job.ID]
+		s.gone[job.Token] = !known || outcome.State.Terminal() || slurm.OtherJob(outcome.Token, job.Token)
 	}
 	return nil
 }
@@ -79,7 +98,7 @@ func (s *sight) hopelessJob(rec *Record) bool {
 		return false
 	}
 	for _, job := range rec.Sleep.submissions() {
-		if s.hopeless[job.ID] != "" {
+		if s.waitsForEver(job) != "" {
 			return true
 		}
 	}
@@ -93,7 +112,7 @@ func (e *Engine) endHopeless(ctx context.Context, r *Run, see *sight) error {
 		return nil
 	}
 	for _, job := range r.Sleep.submissions() {
-		reason := see.hopeless[job.ID]
+		reason := see.waitsForEver(job)
 		if reason == "" {
 			continue
 		}
