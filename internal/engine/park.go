@@ -66,7 +66,7 @@ func (e *Engine) park(ctx context.Context, r *Run, request channel.Sleep, frozen
 	}
 	r.State = Parking
 	r.Leg++
-	r.Attempts, r.LastError = 0, ""
+	r.settled()
 	r.Wake = e.intend()
 	if err := r.save(); err != nil {
 		return err
@@ -128,6 +128,7 @@ func (e *Engine) launch(ctx context.Context, r *Run, fresh bool) error {
 		return e.keep(r, err)
 	}
 	r.State = Parked
+	r.settled() // the wake is another step, with attempts of its own
 	return r.save()
 }
 

@@ -120,8 +120,11 @@ func (r *Run) ready(leg, attempts int) error {
 	r.Wake = Submission{}
 	r.Attempts = attempts
 	if attempts == 0 {
-		r.NotBefore, r.LastError = time.Time{}, ""
+		r.settled()
 	}
 	r.Sleep = nil
 	return r.save()
 }
+
+// settled forgets the failures of a step that is taken at last.
+func (r *Run) settled() { r.Attempts, r.NotBefore, r.LastError = 0, time.Time{}, "" }

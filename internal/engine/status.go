@@ -23,7 +23,8 @@ type Status struct {
 	Reason  string    `json:"reason,omitempty"`
 	Created time.Time `json:"created,omitzero"`
 	Ended   time.Time `json:"ended,omitzero"`
-	Broken  string    `json:"broken,omitempty"` // why the record cannot be read
+	Trouble string    `json:"trouble,omitempty"` // why the present step is to be taken again
+	Broken  string    `json:"broken,omitempty"`  // why the record cannot be read
 }
 
 // Status looks at all runs and changes nothing. It takes no lock, so it shows a
@@ -48,7 +49,11 @@ func (e *Engine) Status(ctx context.Context) ([]Status, error) {
 			all = append(all, Status{Run: id, Broken: err.Error()})
 			continue
 		}
-		all = append(all, statusOf(&rec, live))
+		s := statusOf(&rec, live)
+		if rec.State != Ended && (rec.Attempts > 0 || e.Now().Before(rec.NotBefore)) {
+			s.Trouble = rec.LastError
+		}
+		all = append(all, s)
 	}
 	return all, nil
 }

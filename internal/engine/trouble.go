@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -12,13 +13,14 @@ import (
 // scheduler's own troubles never do, nor do those of a disk: a cluster may be down
 // for a day, and a full disk waits for somebody to come in on Monday.
 
-// maxAttempts is how often a step is taken that fails.
-const maxAttempts = 6
+// maxAttempts is how often a step is taken that fails. What fails three times over
+// needs somebody to look at it, who can then [Engine.Retry].
+const maxAttempts = 3
 
 // pauseAfter is how long a run is left alone after its n-th failure in a row. The
 // first one is a process that was killed, more often than not.
 func pauseAfter(n int) time.Duration {
-	pauses := [...]time.Duration{0, 0, 10 * time.Second, time.Minute, 10 * time.Minute, time.Hour}
+	pauses := [...]time.Duration{0, 0, 10 * time.Second}
 	return pauses[min(n, len(pauses)-1)]
 }
 
@@ -44,12 +46,26 @@ func (e *Engine) trouble(ctx context.Context, r *Run, why error) error {
 		return r.save()
 	}
 	r.Attempts++
+	step := r.step() // abandon changes the state
 	e.Log.Error("a step failed", "run", r.ID, "leg", r.Leg, "state", r.State, "attempt", r.Attempts, "error", why)
 	if r.Attempts >= maxAttempts {
-		return e.abandon(ctx, r, Stuck, "leg %d came to nothing %d times; the last time: %v", r.Leg, r.Attempts, why)
+		return e.abandon(ctx, r, Stuck, "%s failed %d times; the last time: %v", step, r.Attempts, why)
 	}
 	r.NotBefore = e.Now().UTC().Add(pauseAfter(r.Attempts))
 	return r.save()
+}
+
+// step is what the run was at, for an operator to read.
+func (r *Run) step() string {
+	switch r.State {
+	case Parking:
+		return fmt.Sprintf("sending in the jobs of sleep %d", r.Sleeps)
+	case Running:
+		return fmt.Sprintf("carrying out what leg %d has asked for", r.Leg)
+	case Parked:
+		return fmt.Sprintf("waking for leg %d", r.Leg)
+	}
+	return fmt.Sprintf("starting leg %d", r.Leg)
 }
 
 // schedulerPause is how long a run waits that the scheduler would not answer for.

@@ -24,12 +24,9 @@ nothing of it starts again. Its workspace, ledger and records stay.`),
 
 func runEnd(ctx context.Context, c *call, args []string) error {
 	rootFlag := c.rootFlag()
-	rest, err := c.parse(args)
+	id, err := c.oneRun(args)
 	if err != nil {
 		return err
-	}
-	if len(rest) != 1 {
-		return wrong("usage: outerloop-tick end [--root DIR] RUN; outerloop-tick status lists the runs", "end takes the name of one run, after its flags")
 	}
 	root, err := c.root(*rootFlag)
 	if err != nil {
@@ -39,17 +36,30 @@ func runEnd(ctx context.Context, c *call, args []string) error {
 	if err != nil {
 		return err
 	}
-	if ended, outcome, err := standing(ctx, e, rest[0]); err != nil {
+	if ended, outcome, err := standing(ctx, e, id); err != nil {
 		return err
 	} else if ended {
-		fmt.Fprintf(c.Stdout, "run %s had ended already (%s)\n", rest[0], outcome)
+		fmt.Fprintf(c.Stdout, "run %s had ended already (%s)\n", id, outcome)
 		return nil
 	}
-	if err := e.End(ctx, rest[0]); err != nil {
+	if err := e.End(ctx, id); err != nil {
 		return failed("outerloop-tick status shows how the runs stand", "%w", err)
 	}
-	fmt.Fprintf(c.Stdout, "run %s has ended\n", rest[0])
+	fmt.Fprintf(c.Stdout, "run %s has ended\n", id)
 	return nil
+}
+
+// oneRun parses the arguments of a command that takes flags and the name of one run.
+func (c *call) oneRun(args []string) (id string, err error) {
+	rest, err := c.parse(args)
+	if err != nil {
+		return "", err
+	}
+	if len(rest) != 1 {
+		return "", wrong("usage: "+c.words()+" "+c.command.use+"; outerloop-tick status lists the runs",
+			"%s takes the name of one run, after its flags", c.command.name)
+	}
+	return rest[0], nil
 }
 
 // standing says whether a run has ended, and how. Where the scheduler does not answer

@@ -47,8 +47,23 @@ func headline(r engine.Status) string {
 	return detail(r)
 }
 
-// detail is what a table's other columns do not say of how a run stands.
+// detail is what a table's other columns do not say of how a run stands. What an
+// operator can do about it comes last, and is never cut.
 func detail(r engine.Status) string {
+	switch {
+	case r.State != engine.Ended && r.Trouble != "":
+		return plainly(r) + "; it is tried again after: " + render.Line(r.Trouble, 200)
+	case r.Outcome == engine.Stuck || r.Outcome == engine.Failed:
+		log := "outerloop-tick logs "
+		if r.Outcome == engine.Stuck {
+			log += "--kernel "
+		}
+		return render.Line(r.Reason, 300) + "; see " + log + r.Run + ", then outerloop-tick retry " + r.Run
+	}
+	return plainly(r)
+}
+
+func plainly(r engine.Status) string {
 	switch r.State {
 	case engine.Ready:
 		return fmt.Sprintf("leg %d is about to begin", r.Leg)
