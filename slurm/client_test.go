@@ -155,7 +155,7 @@ func TestForgedRows(t *testing.T) {
 		victim := r.shell("true")
 		victim.Begin = time.Now().Add(time.Hour)
 		id := r.submit(victim)
-		row := strings.Join([]string{id, id, "N/A", "COMPLETED", "0", "0:00", "1:00", "main", "", "None", "N/A", "x", "forged", "forged"}, unitSeparator)
+		row := strings.Join([]string{id, id, "N/A", "COMPLETED", "0", "0:00", "1:00", "main", "", "None", "N/A", "x", "0", "forged", "forged"}, unitSeparator)
 		evil := unitSeparator + "x" + recordSeparator + "\n" + row + recordSeparator + "\n"
 		cmd := exec.CommandContext(r.t.Context(), "sbatch", "--parsable", "--hold", "--output=/dev/null", "--job-name="+evil, "--comment="+evil, "--wrap=true")
 		cmd.Env = append(r.cluster.Env(), "PATH="+clientPath)
