@@ -11,15 +11,18 @@ import (
 )
 
 // Durability says what a publish has to survive.
-type Durability bool
+type Durability int
 
 const (
 	// Volatile files are whole or absent to every reader, and may be gone after
 	// a power cut. Answers to questions live no longer than the question.
-	Volatile Durability = false
+	Volatile Durability = iota
+	// Settled files have their content on disk when the call returns, and their names
+	// once the directory is synced: one [Dir.Sync] is for all files of a step.
+	Settled
 	// Durable files are on disk, name included, when the call returns. An fsync
 	// costs about ten milliseconds on an ordinary disk.
-	Durable Durability = true
+	Durable
 )
 
 // Publish puts a file in place under its name, whole or not at all. What stood
@@ -103,7 +106,7 @@ func (d *Dir) publish(name string, durability Durability, perm fs.FileMode, writ
 // that the disk or the quota is full: what is cut short is never published.
 func fill(f *os.File, durability Durability, write func(*os.File) error) error {
 	err := write(f)
-	if err == nil && durability == Durable {
+	if err == nil && durability >= Settled {
 		err = f.Sync()
 	}
 	if failed := f.Close(); err == nil {

@@ -67,6 +67,9 @@ func bringOut(tree, jobDir *dirfd.Dir, untrustedPaths []string) error {
 		}
 		log.Write(append(line, '\n'))
 	}
+	if err := out.Sync(); err != nil {
+		return err
+	}
 	return jobDir.Publish(artifactsLog, log.Bytes(), dirfd.Durable)
 }
 
@@ -98,7 +101,7 @@ func copyOut(tree, out *dirfd.Dir, untrustedPath string) (int64, error) {
 		return 0, err
 	}
 	defer to.Close()
-	return to.PublishFrom(untrustedName, f, channel.MaxArtifactBytes, 0o600, dirfd.Durable)
+	return to.PublishFrom(untrustedName, f, channel.MaxArtifactBytes, 0o600, dirfd.Settled)
 }
 
 // reason words an error for the author, who knows neither where the tree was
