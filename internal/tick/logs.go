@@ -16,7 +16,7 @@ import (
 func logsCommand() command {
 	return command{
 		name: "logs", use: "[--root DIR] [--leg N | --job NAME | --kernel] [-f] RUN",
-		what: "show what a run's legs, jobs or the kernel printed",
+		what: "show what legs, jobs or the kernel of a run printed",
 		detail: strings.TrimSpace(`
 Shows what the author printed in the run's last leg, in leg N, what a job printed, or
 what the kernel and the runners of jobs said of the run. A sweep's name shows all of its
