@@ -27,6 +27,8 @@ type Program struct {
 const (
 	programName = "outerloop-tick"
 	verbsDir    = "verbs" // by themselves, since a session gets to see them
+
+	copyPrefix = ".copy-" // of a copy that is not whole yet
 )
 
 // InstallProgram copies the executable and the syscall-* programs in the
@@ -106,7 +108,7 @@ func hashFiles(files []programFile) (string, error) {
 }
 
 func copyProgram(files []programFile, dir string) error {
-	temp, err := os.MkdirTemp(filepath.Dir(dir), ".copy-")
+	temp, err := os.MkdirTemp(filepath.Dir(dir), copyPrefix)
 	if err != nil {
 		return err
 	}

@@ -48,6 +48,9 @@ func (r *Run) retryable() error {
 	if err := r.checkWorkspace(); err != nil {
 		return refuse("put it back, or make a new run with outerloop-tick new", "run %s cannot go on without its workspace: %w", r.ID, err)
 	}
+	if _, err := os.Lstat(r.sealPath()); r.Sleep != nil && errors.Is(err, fs.ErrNotExist) {
+		return refuse("make a new run with outerloop-tick new", "run %s cannot go on: the seals that its jobs ran on have been pruned", r.ID)
+	}
 	return nil
 }
 

@@ -48,7 +48,7 @@ type command struct {
 
 // commands are the words that may come first; without one of them it is a pass.
 func commands() []command {
-	return []command{newCommand(), startCommand(), statusCommand(), pageCommand(), logsCommand(), endCommand(), retryCommand(), pauseCommand(), resumeCommand(), residentCommand(), legCommand(), jobCommand(), shepherdCommand()}
+	return []command{newCommand(), startCommand(), statusCommand(), pageCommand(), logsCommand(), endCommand(), retryCommand(), pruneCommand(), pauseCommand(), resumeCommand(), residentCommand(), legCommand(), jobCommand(), shepherdCommand()}
 }
 
 // Main runs the program and returns its exit status.

@@ -1,0 +1,169 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/outerloop-go/outerloop/internal/dirfd"
+)
+
+// Pruned is one thing that a prune has removed, or would.
+type Pruned struct {
+	What  string // "workspace of run r", as an operator reads it
+	Bytes int64  // of disk
+}
+
+// Prune removes what ended before a time and is not needed to know what happened:
+// of ended runs the workspaces that the state root made and the seals, and, while no
+// run can move and no job is queued, programs that were copied in for jobs. Ledgers,
+// records, reports, and workspaces that the operator named stay. With dry nothing is
+// removed. each is told of everything; an error concerns what it names, and the rest
+// is pruned.
+func (e *Engine) Prune(ctx context.Context, before time.Time, dry bool, each func(Pruned)) error {
+	ids, err := e.Root.Runs()
+	if err != nil {
+		return err
+	}
+	p := &pruner{engine: e, before: before, dry: dry, each: each}
+	var old []Record
+	for _, id := range ids {
+		rec, err := loadRecord(e.Root.RunDir(id), id)
+		switch {
+		case err != nil:
+			p.failed = append(p.failed, err)
+			p.moving = true // as far as can be known
+		case rec.endedBefore(before):
+			old = append(old, rec)
+		default:
+			p.kept = append(p.kept, rec.Workspace)
+			p.moving = p.moving || rec.State != Ended
+		}
+	}
+	for i := range old {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := p.run(ctx, old[i].ID); err != nil && !errors.Is(err, ErrBusy) {
+			p.failed = append(p.failed, fmt.Errorf("pruning run %s: %w", old[i].ID, err))
+		}
+	}
+	if err := p.programs(ctx); err != nil {
+		p.failed = append(p.failed, fmt.Errorf("pruning the programs: %w", err))
+	}
+	return errors.Join(p.failed...)
+}
+
+func (rec *Record) endedBefore(at time.Time) bool {
+	return rec.State == Ended && rec.EndedAt != nil && rec.EndedAt.Before(at)
+}
+
+// pruner is one prune.
+type pruner struct {
+	engine *Engine
+	before time.Time
+	dry    bool
+	each   func(Pruned)
+	kept   []string // workspaces of runs that are not pruned
+	moving bool     // a run has not ended
+	failed []error
+}
+
+// run prunes one run, under its lock, since it may be retried at any time.
+func (p *pruner) run(ctx context.Context, id string) error {
+	r, err := openRun(ctx, p.engine.Root, id, 0)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if !r.endedBefore(p.before) {
+		return nil
+	}
+	root := p.engine.Root
+	// A run that was given a directory may have been given one in here.
+	made := filepath.Join(root.real(), "workspaces", id)
+	used := slices.ContainsFunc(p.kept, func(w string) bool { return under(w, made) || under(made, w) })
+	if r.Workspace == made && !used {
+		if err := p.tree(root.join("workspaces"), id, "workspace of run "+id); err != nil {
+			return err
+		}
+	}
+	return p.tree(r.dir, filepath.Base(r.sealPath()), "seals of run "+id)
+}
+
+// tree removes what stands under a name in a directory of the state root's.
+func (p *pruner) tree(dir, name, what string) error {
+	d, err := dirfd.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if _, err := d.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	walk := d.RemoveTree
+	if p.dry {
+		walk = d.MeasureTree
+	}
+	freed, err := walk(name)
+	if err != nil {
+		return fmt.Errorf("removing the %s: %w", what, err)
+	}
+	p.each(Pruned{what, freed})
+	return nil
+}
+
+// copyAge is how long a copy of the programs may take to be made, with plenty over.
+const copyAge = time.Hour
+
+// programs removes copies of the programs that nothing can refer to any more: every
+// process of a run hands the copy that it runs from on to the jobs that it submits,
+// so while a run moves or a job is queued, none is sure to be unused. The youngest
+// stays, for it is the one that a tick is about to use.
+func (p *pruner) programs(ctx context.Context) error {
+	bin := p.engine.Root.join("bin")
+	entries, err := os.ReadDir(bin)
+	if err != nil {
+		return err
+	}
+	var copies []fs.FileInfo
+	for _, entry := range entries {
+		info, err := entry.Info()
+		switch {
+		case err != nil:
+			return err
+		case !strings.HasPrefix(entry.Name(), "."):
+			copies = append(copies, info)
+		case strings.HasPrefix(entry.Name(), copyPrefix) && p.engine.Now().Sub(info.ModTime()) > copyAge:
+			if err := p.tree(bin, entry.Name(), "unfinished copy bin/"+entry.Name()); err != nil {
+				return err
+			}
+		}
+	}
+	slices.SortFunc(copies, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	if p.moving || len(copies) < 2 {
+		return nil
+	}
+	rows, err := p.engine.Backend.Queue(ctx)
+	if err != nil {
+		return &schedulerError{err}
+	}
+	if len(rows) > 0 {
+		return nil
+	}
+	for _, old := range copies[1:] {
+		if !old.ModTime().Before(p.before) {
+			continue
+		}
+		if err := p.tree(bin, old.Name(), "programs bin/"+old.Name()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
