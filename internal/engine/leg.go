@@ -123,6 +123,7 @@ func (e *Engine) prepareChannel(r *Run, k *channel.Kernel) error {
 		k.DropCommitted(),
 		k.WritePrompt(prompt, task),
 		k.WriteBudget(r.channelBudget()),
+		e.tellOthers(r, k),
 	); err != nil {
 		return fmt.Errorf("preparing the channel: %w", err)
 	}

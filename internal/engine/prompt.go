@@ -31,6 +31,7 @@ You are in a sandbox. Programs named syscall-* ask for things outside of it; eac
 - syscall-sleep commits what is staged. Then end your session: jobs start only when your process has ended. You are
   started again when they are over, with each outcome in the prompt and artifacts in .outerloop/results/.
 - syscall-queue, syscall-history and syscall-status show what runs, what ran, and what is staged and left.
+- syscall-siblings and syscall-reports show what other agents are at, and what was reported before: look before you begin.
 
 Ending without syscall-sleep ends the whole run.
 `

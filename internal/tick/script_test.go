@@ -22,15 +22,17 @@ import (
 // leg, job and shepherd is the code under test.
 func TestMain(m *testing.M) {
 	testscript.Main(withClusters{m}, map[string]func(){
-		"outerloop-tick":  func() { os.Exit(Main(os.Args[1:], Process())) },
-		"syscall-launch":  func() { os.Exit(verbs.Main(verbs.Launch)) },
-		"syscall-note":    func() { os.Exit(verbs.Main(verbs.Note)) },
-		"syscall-submit":  func() { os.Exit(verbs.Main(verbs.Submit)) },
-		"syscall-sleep":   func() { os.Exit(verbs.Main(verbs.Sleep)) },
-		"syscall-queue":   func() { os.Exit(verbs.Main(verbs.Queue)) },
-		"syscall-history": func() { os.Exit(verbs.Main(verbs.History)) },
-		"syscall-status":  func() { os.Exit(verbs.Main(verbs.Status)) },
-		"syscall-cancel":  func() { os.Exit(verbs.Main(verbs.Cancel)) },
+		"outerloop-tick":   func() { os.Exit(Main(os.Args[1:], Process())) },
+		"syscall-launch":   func() { os.Exit(verbs.Main(verbs.Launch)) },
+		"syscall-note":     func() { os.Exit(verbs.Main(verbs.Note)) },
+		"syscall-submit":   func() { os.Exit(verbs.Main(verbs.Submit)) },
+		"syscall-sleep":    func() { os.Exit(verbs.Main(verbs.Sleep)) },
+		"syscall-queue":    func() { os.Exit(verbs.Main(verbs.Queue)) },
+		"syscall-history":  func() { os.Exit(verbs.Main(verbs.History)) },
+		"syscall-status":   func() { os.Exit(verbs.Main(verbs.Status)) },
+		"syscall-cancel":   func() { os.Exit(verbs.Main(verbs.Cancel)) },
+		"syscall-siblings": func() { os.Exit(verbs.Main(verbs.Siblings)) },
+		"syscall-reports":  func() { os.Exit(verbs.Main(verbs.Reports)) },
 	})
 }
 
