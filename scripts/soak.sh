@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs the races between the kernel and a hostile session at full size, with the race
-# detector: ROUNDS rounds of each, 100,000 unless something else is said. It takes about
-# ten minutes on two cores.
+# detector: ROUNDS rounds of each, 100,000 unless something else is said. That took 25
+# minutes on two cores that had other work.
 #
 #	sh scripts/soak.sh [ROUNDS]
 set -eu
