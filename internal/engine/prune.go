@@ -25,16 +25,17 @@ type Pruned struct {
 // run can move and no job is queued, programs that were copied in for jobs. Ledgers,
 // records, reports, and workspaces that the operator named stay. With dry nothing is
 // removed. each is told of everything; an error concerns what it names, and the rest
-// is pruned.
-func (e *Engine) Prune(ctx context.Context, before time.Time, dry bool, each func(Pruned)) error {
-	ids, err := e.Root.Runs()
+// is pruned. idle is asked whether the scheduler has no job, after the runs: to ask
+// may take room on the disk that they must give first.
+func Prune(ctx context.Context, root Root, before time.Time, dry bool, idle func() (bool, error), each func(Pruned)) error {
+	ids, err := root.Runs()
 	if err != nil {
 		return err
 	}
-	p := &pruner{engine: e, before: before, dry: dry, each: each}
+	p := &pruner{root: root, before: before, dry: dry, idle: idle, each: each}
 	var old []Record
 	for _, id := range ids {
-		rec, err := loadRecord(e.Root.RunDir(id), id)
+		rec, err := loadRecord(root.RunDir(id), id)
 		switch {
 		case err != nil:
 			p.failed = append(p.failed, err)
@@ -54,7 +55,7 @@ func (e *Engine) Prune(ctx context.Context, before time.Time, dry bool, each fun
 			p.failed = append(p.failed, fmt.Errorf("pruning run %s: %w", old[i].ID, err))
 		}
 	}
-	if err := p.programs(ctx); err != nil {
+	if err := p.programs(); err != nil {
 		p.failed = append(p.failed, fmt.Errorf("pruning the programs: %w", err))
 	}
 	return errors.Join(p.failed...)
@@ -66,9 +67,10 @@ func (rec *Record) endedBefore(at time.Time) bool {
 
 // pruner is one prune.
 type pruner struct {
-	engine *Engine
+	root   Root
 	before time.Time
 	dry    bool
+	idle   func() (bool, error)
 	each   func(Pruned)
 	kept   []string // workspaces of runs that are not pruned
 	moving bool     // a run has not ended
@@ -77,7 +79,7 @@ type pruner struct {
 
 // run prunes one run, under its lock, since it may be retried at any time.
 func (p *pruner) run(ctx context.Context, id string) error {
-	r, err := openRun(ctx, p.engine.Root, id, 0)
+	r, err := openRun(ctx, p.root, id, 0)
 	if err != nil {
 		return err
 	}
@@ -85,7 +87,7 @@ func (p *pruner) run(ctx context.Context, id string) error {
 	if !r.endedBefore(p.before) {
 		return nil
 	}
-	root := p.engine.Root
+	root := p.root
 	// A run that was given a directory may have been given one in here.
 	made := filepath.Join(root.real(), "workspaces", id)
 	used := slices.ContainsFunc(p.kept, func(w string) bool { return under(w, made) || under(made, w) })
@@ -126,8 +128,8 @@ const copyAge = time.Hour
 // process of a run hands the copy that it runs from on to the jobs that it submits,
 // so while a run moves or a job is queued, none is sure to be unused. The youngest
 // stays, for it is the one that a tick is about to use.
-func (p *pruner) programs(ctx context.Context) error {
-	bin := p.engine.Root.join("bin")
+func (p *pruner) programs() error {
+	bin := p.root.join("bin")
 	entries, err := os.ReadDir(bin)
 	if err != nil {
 		return err
@@ -140,7 +142,7 @@ func (p *pruner) programs(ctx context.Context) error {
 			return err
 		case !strings.HasPrefix(entry.Name(), "."):
 			copies = append(copies, info)
-		case strings.HasPrefix(entry.Name(), copyPrefix) && p.engine.Now().Sub(info.ModTime()) > copyAge:
+		case strings.HasPrefix(entry.Name(), copyPrefix) && time.Since(info.ModTime()) > copyAge:
 			if err := p.tree(bin, entry.Name(), "unfinished copy bin/"+entry.Name()); err != nil {
 				return err
 			}
@@ -150,12 +152,8 @@ func (p *pruner) programs(ctx context.Context) error {
 	if p.moving || len(copies) < 2 {
 		return nil
 	}
-	rows, err := p.engine.Backend.Queue(ctx)
-	if err != nil {
-		return &schedulerError{err}
-	}
-	if len(rows) > 0 {
-		return nil
+	if idle, err := p.idle(); !idle || err != nil {
+		return err
 	}
 	for _, old := range copies[1:] {
 		if !old.ModTime().Before(p.before) {

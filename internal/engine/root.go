@@ -32,14 +32,18 @@ func OpenRoot(path string) (Root, error) {
 		return "", fmt.Errorf("opening the state root %s: %w", abs, err)
 	}
 	if v := strings.TrimSpace(string(found)); v != layout {
-		return "", fmt.Errorf("the state root %s has layout %q and this program knows %s: use the program that made it, or another --root",
-			abs, v, layout)
+		return "", refuse("use the program that made it, or another --root",
+			"the state root %s has layout %q and this program knows %s", abs, v, layout)
 	}
 	return r, nil
 }
 
-// CreateRoot is OpenRoot that makes the state root where it is missing.
+// CreateRoot is OpenRoot that makes the state root where it is missing, after
+// [CheckRoot].
 func CreateRoot(path string) (Root, error) {
+	if err := CheckRoot(path); err != nil {
+		return "", err
+	}
 	r, err := OpenRoot(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return r, err

@@ -28,7 +28,7 @@ func runEnd(ctx context.Context, c *call, args []string) error {
 	if err != nil {
 		return err
 	}
-	root, err := c.root(*rootFlag)
+	root, err := c.workRoot(*rootFlag)
 	if err != nil {
 		return err
 	}

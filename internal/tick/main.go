@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/outerloop-go/outerloop/internal/engine"
 	"github.com/outerloop-go/outerloop/internal/sandbox"
 	"github.com/outerloop-go/outerloop/internal/version"
 )
@@ -135,6 +136,8 @@ func (c *call) report(err error) int {
 		if f.wrongCall {
 			return exitWrong
 		}
+	} else if bad, ok := errors.AsType[*engine.SettingsError](err); ok && bad.Cure != "" {
+		fmt.Fprintf(c.Stderr, "outerloop-tick: hint: %s\n", bad.Cure)
 	}
 	return exitFailed
 }

@@ -50,7 +50,7 @@ func runPass(ctx context.Context, c *call, args []string) error {
 	if err := after.settle(set); err != nil {
 		return err
 	}
-	root, err := c.root(*rootFlag)
+	root, err := c.workRoot(*rootFlag)
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,9 @@ func runPause(_ context.Context, c *call, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := engine.CheckRoot(root.Path()); err != nil {
+		return err
+	}
 	if paused(root) {
 		fmt.Fprintf(c.Stdout, "%s was paused already; outerloop-tick resume takes it back\n", root.Path())
 		return nil

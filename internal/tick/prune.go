@@ -39,16 +39,21 @@ func runPrune(ctx context.Context, c *call, args []string) error {
 	if *days < 0 || *days > 36500 {
 		return wrong("give a number from 0 to 36500", "--older-than %d is no number of days", *days)
 	}
-	e, err := c.onlooker(root)
-	if err != nil {
-		return err
+	idle := func() (bool, error) {
+		e, err := c.onlooker(root)
+		if err != nil {
+			return false, err
+		}
+		rows, err := e.Backend.Queue(ctx)
+		return len(rows) == 0, err
 	}
 	verb, total := "removed", "freed"
 	if *dry {
 		verb, total = "would remove", "would free"
 	}
 	var bytes int64
-	err = e.Prune(ctx, e.Now().Add(-time.Duration(*days)*24*time.Hour), *dry, func(p engine.Pruned) {
+	before := time.Now().Add(-time.Duration(*days) * 24 * time.Hour)
+	err = engine.Prune(ctx, root, before, *dry, idle, func(p engine.Pruned) {
 		bytes += p.Bytes
 		fmt.Fprintf(c.Stdout, "%s the %s: %s\n", verb, p.What, megabytes(p.Bytes))
 	})

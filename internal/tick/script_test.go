@@ -61,6 +61,12 @@ func scripts(t *testing.T, dir string, env ...string) {
 		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Condition: func(cond string) (bool, error) {
+			if cond != "root" { // who may mount and give files away
+				return false, fmt.Errorf("%q is no condition", cond)
+			}
+			return os.Getuid() == 0, nil
+		},
 		Setup: func(e *testscript.Env) error {
 			root := filepath.Join(e.WorkDir, "root")
 			e.Setenv("OUTERLOOP_ROOT", root)

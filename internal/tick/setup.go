@@ -31,6 +31,16 @@ func (c *call) root(flag string) (engine.Root, error) {
 	return root, err
 }
 
+// workRoot is root for a command that is going to write: it refuses a state root that
+// could not be worked in.
+func (c *call) workRoot(flag string) (engine.Root, error) {
+	root, err := c.root(flag)
+	if err != nil {
+		return "", err
+	}
+	return root, engine.CheckRoot(root.Path())
+}
+
 // rootPath is where the state root is: the flag's, the environment's, or the
 // usual place.
 func (c *call) rootPath(flag string) (string, error) {
