@@ -65,7 +65,7 @@ func noAnswer(wait time.Duration) error {
 		return failed("the question stands: ask again in a few seconds, with a --wait", "no answer yet")
 	}
 	return failed("go on without it, and try again at the next wake",
-		"no answer within %s: no kernel is watching this channel", wait)
+		"no answer within %s: no kernel that answers this is watching the channel", wait)
 }
 
 // withPolled adds a key to a JSON object and leaves the rest as it is.

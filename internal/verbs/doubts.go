@@ -24,6 +24,11 @@ func doubts(words []string, l channel.Launch) (hints []string) {
 	if l.Array > 1 && !slices.Contains(words, "-c") && slices.ContainsFunc(words, namesIndex) {
 		hints = append(hints, "no shell will replace $SWEEP_INDEX in this command; have the program read its environment, or use: -- sh -c '...'"+again)
 	}
+	for _, path := range l.Artifacts {
+		if strings.ContainsAny(path, "*?[{") {
+			hints = append(hints, "--artifact "+channel.Quote([]string{path})+" is the name of one file, no pattern: name each file, or have the job pack them into one"+again)
+		}
+	}
 	return hints
 }
 

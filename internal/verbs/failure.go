@@ -36,7 +36,23 @@ func asWrongCall(err error) error {
 	if !errors.As(err, &r) {
 		return err
 	}
-	return &failure{cause: r.Error(), cure: r.Cure, wrongCall: true}
+	asked := *r
+	asked.Field = flagOf(r.Field)
+	return &failure{cause: asked.Error(), cure: r.Cure, wrongCall: true}
+}
+
+// flagOf is a field of the committed file as whoever called knows it, by its flag.
+func flagOf(field string) string {
+	name, _, _ := strings.Cut(field, "[")
+	switch name {
+	case "name", "minutes", "why", "array", "concurrency", "report":
+		return "--" + name
+	case "artifacts":
+		return "--artifact"
+	case "eval_minutes":
+		return "--minutes"
+	}
+	return field
 }
 
 // explain finds the cause and the cure of an error.

@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -91,6 +92,11 @@ func checkLaunch(l channel.Launch) (channel.Launch, error) {
 	for _, text := range append([]string{l.Command, l.Why}, l.Artifacts...) {
 		if !utf8.ValidString(text) {
 			return l, wrongCall("put such bytes into a script or file of the workspace", "%s is not valid UTF-8", render.Line(text, 80))
+		}
+	}
+	for i, path := range l.Artifacts {
+		if slices.Contains(l.Artifacts[:i], path) {
+			return l, wrongCall("name each file once", "--artifact %s is given twice", render.Line(path, 80))
 		}
 	}
 	return channel.CheckLaunch(l)

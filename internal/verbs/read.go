@@ -39,13 +39,13 @@ func readReport(s *channel.Session, path string) (string, error) {
 	switch {
 	case errors.Is(err, errTooLong):
 		return "", wrongCall("shorten it; tables and logs can stay in the workspace",
-			"report: more than %d characters in %s", channel.MaxReportChars, full)
+			"--report: more than %d characters in %s", channel.MaxReportChars, full)
 	case errors.Is(err, fs.ErrNotExist):
-		return "", failed("a relative path is looked for below the workspace, "+s.Workspace(), "report: there is no file %s", full)
+		return "", failed("a relative path is looked for below the workspace, "+s.Workspace(), "--report: there is no file %s", full)
 	case errors.Is(err, dirfd.ErrNotRegular), errors.Is(err, dirfd.ErrBadName):
-		return "", failed("write the report into a file and name that", "report: %s is not a regular file", full)
+		return "", failed("write the report into a file and name that", "--report: %s is not a regular file", full)
 	case err != nil:
-		return "", failed("give a file that can be read", "report: %v", err)
+		return "", failed("give a file that can be read", "--report: %v", err)
 	}
 	return report, nil
 }
