@@ -14,6 +14,9 @@ const (
 	// maxReportBytes bounds what is read of one: [MaxReportChars] of four bytes each,
 	// and a kernel's own words around it.
 	maxReportBytes = 64 << 10
+	// maxReportNames bounds the names that are looked through for the newest: what a kernel
+	// has left over many legs, and its temporary files.
+	maxReportNames = 50_000
 	reportSuffix   = ".md"
 )
 
@@ -36,7 +39,7 @@ func (s *Session) Reports() ([]Report, error) {
 		return nil, fmt.Errorf("reading the reports: %w", err)
 	}
 	defer dir.Close()
-	names, _, err := dir.List(2 * MaxReports) // temporary files of a kernel's are among them
+	names, _, err := dir.List(maxReportNames)
 	if err != nil {
 		return nil, fmt.Errorf("reading the reports: %w", err)
 	}
@@ -50,7 +53,9 @@ func (s *Session) Reports() ([]Report, error) {
 		}
 		text, err := dir.ReadSmall(file, maxReportBytes)
 		if err != nil {
-			return nil, fmt.Errorf("reading the report %s: %w", name, err)
+			// One that was spoiled hides no other.
+			all = append(all, Report{Name: name, Summary: "it cannot be read: " + err.Error()})
+			continue
 		}
 		all = append(all, Report{Name: name, Summary: ReportSummary(string(text)), Text: string(text)})
 	}

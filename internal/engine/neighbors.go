@@ -26,7 +26,8 @@ const maxDirection = 200
 func (e *Engine) tellOthers(r *Run, k *channel.Kernel) error {
 	ids, err := e.Root.Runs()
 	if err != nil {
-		return err
+		e.Log.Warn("the author is not told of other runs", "run", r.ID, "error", err)
+		return nil
 	}
 	var others []Record
 	for _, id := range ids {
