@@ -28,7 +28,7 @@ const (
 // Settings is what is set, and where.
 type Settings struct {
 	lookup func(string) (string, bool) // the environment
-	file   map[string]string
+	file   map[string]assignment
 	path   string // of the file, "" for none
 }
 
@@ -38,7 +38,7 @@ const maxFileBytes = 1 << 20
 // Load reads the file in the home directory, if there is one. The environment
 // is looked up when a setting is asked for.
 func Load(home string, lookup func(string) (string, bool)) (*Settings, error) {
-	s := &Settings{lookup: lookup, file: map[string]string{}}
+	s := &Settings{lookup: lookup, file: map[string]assignment{}}
 	if home == "" {
 		return s, nil
 	}
@@ -96,9 +96,11 @@ func readTrusted(path string) ([]byte, error) {
 // parse reads assignments, one a line. The last one of a name wins. A line that
 // is no assignment, or a comment, is passed over, as a shell's "export " is: the
 // file may be one that shells read too.
-func parse(text []byte) map[string]string {
-	values := make(map[string]string)
+func parse(text []byte) map[string]assignment {
+	values := make(map[string]assignment)
+	number := 0
 	for line := range strings.Lines(string(text)) {
+		number++
 		line = strings.TrimSpace(strings.TrimRight(line, "\r\n"))
 		name, value, ok := strings.Cut(line, "=")
 		if !ok || strings.HasPrefix(line, "#") {
@@ -109,16 +111,22 @@ func parse(text []byte) map[string]string {
 		if n := len(value); n >= 2 && value[0] == value[n-1] && (value[0] == '"' || value[0] == '\'') {
 			value = value[1 : n-1]
 		}
-		values[name] = value
+		values[name] = assignment{value, number}
 	}
 	return values
+}
+
+// assignment is one line of the file; of two for the same name the last counts.
+type assignment struct {
+	text string
+	line int
 }
 
 // Value is a setting and where it comes from.
 type Value struct {
 	Text string
 	Set  bool
-	From string // "--root", "OUTERLOOP_ROOT in the environment", …; "" where it is not set
+	From string // "--root", "OUTERLOOP_ROOT in the environment", "OUTERLOOP_ROOT in <file>:<line>"; "" where it is not set
 }
 
 // Flag is Get with a flag of the command line before all else. An empty flag is
@@ -132,18 +140,14 @@ func (s *Settings) Flag(flag, text, name string) Value {
 
 // Get returns the setting OUTERLOOP_<name>.
 func (s *Settings) Get(name string) Value {
-	fromFile := func(key string) (string, bool) {
-		value, ok := s.file[key]
-		return value, ok
+	for _, p := range []string{prefix, formerPrefix} {
+		if text, ok := s.lookup(p + name); ok {
+			return Value{text, true, p + name + " in the environment"}
+		}
 	}
-	for _, place := range []struct {
-		name   string
-		lookup func(string) (string, bool)
-	}{{"the environment", s.lookup}, {s.path, fromFile}} {
-		for _, p := range []string{prefix, formerPrefix} {
-			if text, ok := place.lookup(p + name); ok {
-				return Value{text, true, p + name + " in " + place.name}
-			}
+	for _, p := range []string{prefix, formerPrefix} {
+		if a, ok := s.file[p+name]; ok {
+			return Value{a.text, true, fmt.Sprintf("%s in %s:%d", p+name, s.path, a.line)}
 		}
 	}
 	return Value{}

@@ -60,14 +60,14 @@ OUTERLOOP_HALF="open
 		name, text, from string
 		set              bool
 	}{
-		{"ROOT", "/last", "OUTERLOOP_ROOT in " + path, true},
-		{"ACCOUNT", "old", "AUTORESEARCH_ACCOUNT in " + path, true},
+		{"ROOT", "/last", "OUTERLOOP_ROOT in " + path + ":8", true},
+		{"ACCOUNT", "old", "AUTORESEARCH_ACCOUNT in " + path + ":4", true},
 		{"PARTITION", "env", "AUTORESEARCH_PARTITION in the environment", true},
-		{"CADENCE_MIN", "5", "OUTERLOOP_CADENCE_MIN in " + path, true},
-		{"PANEL", "", "OUTERLOOP_PANEL in " + path, true},
+		{"CADENCE_MIN", "5", "OUTERLOOP_CADENCE_MIN in " + path + ":7", true},
+		{"PANEL", "", "OUTERLOOP_PANEL in " + path + ":9", true},
 		{"EQ", "", "OUTERLOOP_EQ in the environment", true},
 		{"TARGET", "t", "AUTORESEARCH_TARGET in the environment", true},
-		{"HALF", `"open`, "OUTERLOOP_HALF in " + path, true},
+		{"HALF", `"open`, "OUTERLOOP_HALF in " + path + ":12", true},
 		{"MISSING", "", "", false},
 	} {
 		if got := s.Get(test.name); got != (Value{test.text, test.set, test.from}) {
