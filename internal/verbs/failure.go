@@ -45,7 +45,8 @@ func asWrongCall(err error) error {
 func flagOf(field string) string {
 	name, _, _ := strings.Cut(field, "[")
 	switch name {
-	case "name", "minutes", "why", "array", "concurrency", "report":
+	case "name", "minutes", "why", "array", "concurrency", "report",
+		"file", "kind", "confidence", "summary", "detail", "category", "notes":
 		return "--" + name
 	case "artifacts":
 		return "--artifact"

@@ -10,7 +10,7 @@ import (
 // it would link every verb into each of them.
 func Pages() (pages []*manual.Page) {
 	for _, build := range []func() *Verb{
-		Cancel, History, Launch, Note, Queue, Reports, Siblings, Sleep, Status, Submit,
+		Cancel, Conclude, Finding, History, Launch, Note, Queue, Reports, Siblings, Sleep, Status, Submit,
 	} {
 		pages = append(pages, build().page())
 	}
