@@ -8,7 +8,7 @@
 // The verdict is read when your process is gone, so
 // end your session next; until then syscall-cancel takes it back. A verdict without
 // findings says that nothing was found. Notes hold at most 6000 characters; without
-// --notes, those that are staged already count.
+// --notes those that are staged already count.
 //
 // Flags:
 //

@@ -18,7 +18,7 @@ func Conclude() *Verb {
 The verdict is read when your process is gone, so
 end your session next; until then syscall-cancel takes it back. A verdict without
 findings says that nothing was found. Notes hold at most %d characters; without
---notes, those that are staged already count.`, channel.MaxFindingChars),
+--notes those that are staged already count.`, channel.MaxFindingChars),
 		examples: [2]string{"", `--notes "read all of it; the figures agree with the logs" --json`},
 	}
 	var notes string
