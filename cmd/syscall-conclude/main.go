@@ -5,10 +5,10 @@
 //	syscall-conclude [flags]
 //
 // It is for a session that judges; the kernel refuses a verdict of an author's run.
-// The verdict is read when your process is gone, so
-// end your session next; until then syscall-cancel takes it back. A verdict without
-// findings says that nothing was found. Notes hold at most 6000 characters; without
-// --notes those that are staged already count.
+// The verdict is read when your process is gone, so end your session next; until
+// then syscall-cancel takes it back. A verdict without findings says that nothing
+// was found. Notes hold at most 6000 characters; those that are staged already count
+// where --notes is not given.
 //
 // Flags:
 //

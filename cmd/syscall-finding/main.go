@@ -5,9 +5,9 @@
 //	syscall-finding --file FILE --kind KIND --confidence LEVEL --summary TEXT [flags]
 //
 // It is for a session that judges; the kernel refuses a verdict of an author's run.
-// What is staged becomes the verdict at
-// syscall-conclude. Each text holds at most 6000 characters, and a verdict at most
-// 200 findings. Only with --blocking does a finding stand against the work.
+// What is staged becomes the verdict at syscall-conclude. Each text holds at most
+// 6000 characters, and a verdict at most 200 findings. Only with --blocking does a
+// finding stand against the work.
 //
 // Flags:
 //

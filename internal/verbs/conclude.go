@@ -15,10 +15,10 @@ func Conclude() *Verb {
 		does:     "commits the findings that are staged as a judge's verdict",
 		synopsis: "[flags]",
 		details: fmt.Sprintf(`It is for a session that judges; the kernel refuses a verdict of an author's run.
-The verdict is read when your process is gone, so
-end your session next; until then syscall-cancel takes it back. A verdict without
-findings says that nothing was found. Notes hold at most %d characters; without
---notes those that are staged already count.`, channel.MaxFindingChars),
+The verdict is read when your process is gone, so end your session next; until
+then syscall-cancel takes it back. A verdict without findings says that nothing
+was found. Notes hold at most %d characters; those that are staged already count
+where --notes is not given.`, channel.MaxFindingChars),
 		examples: [2]string{"", `--notes "read all of it; the figures agree with the logs" --json`},
 	}
 	var notes string

@@ -15,9 +15,9 @@ func Finding() *Verb {
 		does:     "stages one finding of a judge's verdict",
 		synopsis: "--file FILE --kind KIND --confidence LEVEL --summary TEXT [flags]",
 		details: fmt.Sprintf(`It is for a session that judges; the kernel refuses a verdict of an author's run.
-What is staged becomes the verdict at
-syscall-conclude. Each text holds at most %d characters, and a verdict at most
-%d findings. Only with --blocking does a finding stand against the work.`,
+What is staged becomes the verdict at syscall-conclude. Each text holds at most
+%d characters, and a verdict at most %d findings. Only with --blocking does a
+finding stand against the work.`,
 			channel.MaxFindingChars, channel.MaxFindings),
 		examples: [2]string{
 			`--file train.py --line 40 --kind change --confidence high --blocking --summary "the test set is trained on"`,

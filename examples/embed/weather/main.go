@@ -27,6 +27,6 @@ func ask() error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s\n", answer.Data)
+	fmt.Printf("%s", answer.Data)
 	return nil
 }
