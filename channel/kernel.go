@@ -33,9 +33,10 @@ func OpenKernel(workspace string) (*Kernel, error) {
 }
 
 // CreateKernel is OpenKernel that makes the channel where there is none, as a
-// kernel does before a leg. A file or link in its place is replaced.
+// kernel does before a leg. A file or link in its place is replaced, and temporary files
+// that are older than an hour are removed.
 func CreateKernel(workspace string) (*Kernel, error) {
-	return openKernel(workspace, func(work *dirfd.Dir) (*dirfd.Dir, error) {
+	k, err := openKernel(workspace, func(work *dirfd.Dir) (*dirfd.Dir, error) {
 		dir, err := openChannel(work)
 		if err == nil {
 			return dir, nil
@@ -48,6 +49,10 @@ func CreateKernel(workspace string) (*Kernel, error) {
 		}
 		return work.Mkdir(DirName)
 	})
+	if err == nil {
+		sweep(k.dir)
+	}
+	return k, err
 }
 
 func openKernel(workspace string, open func(*dirfd.Dir) (*dirfd.Dir, error)) (*Kernel, error) {
