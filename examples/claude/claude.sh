@@ -18,7 +18,8 @@ export IS_SANDBOX=1
 
 set -- --print --dangerously-skip-permissions --append-system-prompt "$(cat "$here/brief.md")"
 [ -z "${OUTERLOOP_AUTHOR_MODEL:-}" ] || set -- "$@" --model "$OUTERLOOP_AUTHOR_MODEL"
-# A conversation is there once a leg has begun one, which one that was killed at once has not.
-[ ! -e "$HOME/begun" ] || set -- "$@" --continue
-touch "$HOME/begun"
+# Only where a conversation was kept: a leg that was killed at once has begun none.
+for kept in "$HOME"/.claude/projects/*/*.jsonl; do
+	[ ! -e "$kept" ] || { set -- "$@" --continue && break; }
+done
 exec claude "$@"

@@ -17,10 +17,10 @@ fi
 # The sandbox is outside, and a workspace need not be a repository.
 set -- --dangerously-bypass-approvals-and-sandbox --skip-git-repo-check
 [ -z "${OUTERLOOP_AUTHOR_MODEL:-}" ] || set -- "$@" --model "$OUTERLOOP_AUTHOR_MODEL"
-if [ -e "$HOME/begun" ]; then
-	exec "${OUTERLOOP_CODEX_BIN:-codex}" exec resume --last "$@" -
-fi
-touch "$HOME/begun"
+# Only where a session was kept: a leg that was killed at once has begun none.
+for kept in "$HOME"/.codex/sessions/*/*/*/*.jsonl; do
+	[ ! -e "$kept" ] || exec "${OUTERLOOP_CODEX_BIN:-codex}" exec resume --last "$@" -
+done
 # It has no flag for standing instructions, so they go before the first prompt.
 {
 	cat "$here/brief.md"
