@@ -105,7 +105,7 @@ func (o *owner) has(row slurm.Row) bool {
 	}
 	id, _, _ := strings.Cut(row.ID, "_")
 	return slices.ContainsFunc(own, func(s *Submission) bool {
-		return s.Token != "" && s.Token == row.Token || s.ID != "" && s.ID == id
+		return s.Token != "" && s.Token == row.Token || s.ID != "" && s.ID == id && !slurm.OtherJob(row.Token, s.Token)
 	})
 }
 

@@ -36,6 +36,7 @@ func TestAttribute(t *testing.T) {
 		{ID: "12", Name: "secret-project"},
 		{ID: "13", Name: "other-launch-one"},            // of no run here
 		{ID: "14", Name: "r-launch-one", Token: "x"},    // of a run of that name in another state root
+		{ID: "10", Name: "r-leg-0", Token: "else"},      // likewise, and its id was the run's before
 		{ID: "15", Name: "outerloop-resident-f00dfeed"}, // likewise
 	}
 	want := []struct{ run, agent, kind, experiment, why string }{
@@ -44,7 +45,7 @@ func TestAttribute(t *testing.T) {
 		{"r", "a", "eval", "", ""},
 		{"r", "a", "leg", "", ""},
 		{"", "", "resident", "", ""},
-		{"", "", "4 more of the account, of no run here", "", ""},
+		{"", "", "5 more of the account, of no run here", "", ""},
 	}
 	jobs := attribute(b.Root, rows)
 	if len(jobs) != len(want) {
