@@ -13,8 +13,8 @@ import (
 
 // Engine does what moves runs. Root, Backend, Program, Now
 // and Log must be set. An Engine holds no
-// state of its own but what its passes have read: any number of processes, each with its own, may work on one
-// state root at once.
+// state of its own but what its passes have read: any number of processes, each with
+// its own, may work on one state root at once.
 type Engine struct {
 	Root    Root
 	Backend slurm.Backend

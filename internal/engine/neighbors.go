@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -36,8 +35,11 @@ func (e *Engine) tellOthers(r *Run, k *channel.Kernel) error {
 		}
 	}
 	slices.SortFunc(others, func(a, b Record) int {
-		if ended := cmp.Compare(btoi(a.State == Ended), btoi(b.State == Ended)); ended != 0 {
-			return ended
+		if a.State == Ended != (b.State == Ended) {
+			if a.State == Ended {
+				return 1
+			}
+			return -1
 		}
 		return latest(&b).Compare(latest(&a))
 	})
@@ -120,11 +122,4 @@ func latest(rec *Record) time.Time {
 		return *rec.EndedAt
 	}
 	return rec.Created
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

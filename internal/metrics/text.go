@@ -81,35 +81,29 @@ func (k *kept) text(byState map[string]int, now time.Time) []byte {
 	return w.Bytes()
 }
 
-func (w *writer) answers(byVerb map[string]engine.Answers) {
-	verbs := slices.Sorted(maps.Keys(byVerb))
-	w.head("outerloop_answers_total", "counter", "Questions of authors that were answered, of legs that are over.")
-	for _, verb := range verbs {
-		w.one("outerloop_answers_total", "verb", verb, float64(byVerb[verb].Count))
-	}
-	w.head("outerloop_answers_failed_total", "counter", "Of these, whose answer was an error.")
-	for _, verb := range verbs {
-		w.one("outerloop_answers_failed_total", "verb", verb, float64(byVerb[verb].Failed))
-	}
-	w.head("outerloop_answer_seconds_total", "counter", "How long these answers took to be known.")
-	for _, verb := range verbs {
-		w.one("outerloop_answer_seconds_total", "verb", verb, byVerb[verb].Seconds)
-	}
+func (w *writer) answers(by map[string]engine.Answers) {
+	counter(w, "outerloop_answers_total", "Questions of authors that were answered, of legs that are over.", "verb", by,
+		func(a engine.Answers) float64 { return float64(a.Count) })
+	counter(w, "outerloop_answers_failed_total", "Of these, whose answer was an error.", "verb", by,
+		func(a engine.Answers) float64 { return float64(a.Failed) })
+	counter(w, "outerloop_answer_seconds_total", "How long these answers took to be known.", "verb", by,
+		func(a engine.Answers) float64 { return a.Seconds })
 }
 
-func (w *writer) queries(byMethod map[string]Queries) {
-	methods := slices.Sorted(maps.Keys(byMethod))
-	w.head("outerloop_scheduler_queries_total", "counter", "What ticks with --metrics have asked the scheduler.")
-	for _, m := range methods {
-		w.one("outerloop_scheduler_queries_total", "query", m, float64(byMethod[m].Asked))
-	}
-	w.head("outerloop_scheduler_queries_failed_total", "counter", "Of these, without an answer.")
-	for _, m := range methods {
-		w.one("outerloop_scheduler_queries_failed_total", "query", m, float64(byMethod[m].Failed))
-	}
-	w.head("outerloop_scheduler_query_seconds_total", "counter", "How long these took.")
-	for _, m := range methods {
-		w.one("outerloop_scheduler_query_seconds_total", "query", m, byMethod[m].Seconds)
+func (w *writer) queries(by map[string]Queries) {
+	counter(w, "outerloop_scheduler_queries_total", "What ticks with --metrics have asked the scheduler.", "query", by,
+		func(q Queries) float64 { return float64(q.Asked) })
+	counter(w, "outerloop_scheduler_queries_failed_total", "Of these, without an answer.", "query", by,
+		func(q Queries) float64 { return float64(q.Failed) })
+	counter(w, "outerloop_scheduler_query_seconds_total", "How long these took.", "query", by,
+		func(q Queries) float64 { return q.Seconds })
+}
+
+// counter writes one counter with a label, in the order of the label's values.
+func counter[V any](w *writer, name, help, label string, by map[string]V, value func(V) float64) {
+	w.head(name, "counter", help)
+	for _, key := range slices.Sorted(maps.Keys(by)) {
+		w.one(name, label, key, value(by[key]))
 	}
 }
 

@@ -23,22 +23,11 @@ nothing of it starts again. Its workspace, ledger and records stay.`),
 }
 
 func runEnd(ctx context.Context, c *call, args []string) error {
-	rootFlag := c.rootFlag()
-	id, err := c.oneRun(args)
+	e, id, err := c.oneRunOf(args)
 	if err != nil {
 		return err
 	}
-	root, err := c.workRoot(*rootFlag)
-	if err != nil {
-		return err
-	}
-	e, err := c.onlooker(root)
-	if err != nil {
-		return err
-	}
-	if ended, outcome, err := standing(ctx, e, id); err != nil {
-		return err
-	} else if ended {
+	if ended, outcome := standing(ctx, e, id); ended {
 		fmt.Fprintf(c.Stdout, "run %s had ended already (%s)\n", id, outcome)
 		return nil
 	}
@@ -47,6 +36,25 @@ func runEnd(ctx context.Context, c *call, args []string) error {
 	}
 	fmt.Fprintf(c.Stdout, "run %s has ended\n", id)
 	return nil
+}
+
+// oneRunOf is how a command begins that is going to change one run: it returns the run's
+// name, which is one of the state root's, and what acts on it.
+func (c *call) oneRunOf(args []string) (*engine.Engine, string, error) {
+	rootFlag := c.rootFlag()
+	id, err := c.oneRun(args)
+	if err != nil {
+		return nil, "", err
+	}
+	root, err := c.workRoot(*rootFlag)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := known(root, id); err != nil {
+		return nil, "", err
+	}
+	e, err := c.onlooker(root)
+	return e, id, err
 }
 
 // oneRun parses the arguments of a command that takes flags and the name of one run.
@@ -64,20 +72,17 @@ func (c *call) oneRun(args []string) (id string, err error) {
 
 // standing says whether a run has ended, and how. Where the scheduler does not answer
 // it is taken to be under way: to end one that has ended does nothing.
-func standing(ctx context.Context, e *engine.Engine, id string) (ended bool, outcome engine.Outcome, err error) {
-	if err := known(e.Root, id); err != nil {
-		return false, "", err
-	}
+func standing(ctx context.Context, e *engine.Engine, id string) (ended bool, outcome engine.Outcome) {
 	runs, err := e.Status(ctx)
 	if err != nil {
-		return false, "", nil
+		return false, ""
 	}
 	for _, r := range runs {
 		if r.Run == id {
-			return r.State == engine.Ended, r.Outcome, nil
+			return r.State == engine.Ended, r.Outcome
 		}
 	}
-	return false, "", nil
+	return false, ""
 }
 
 // known returns an error for a run that there is not.

@@ -28,19 +28,7 @@ Examples:
 }
 
 func runRetry(ctx context.Context, c *call, args []string) error {
-	rootFlag := c.rootFlag()
-	id, err := c.oneRun(args)
-	if err != nil {
-		return err
-	}
-	root, err := c.workRoot(*rootFlag)
-	if err != nil {
-		return err
-	}
-	if err := known(root, id); err != nil {
-		return err
-	}
-	e, err := c.onlooker(root)
+	e, id, err := c.oneRunOf(args)
 	if err != nil {
 		return err
 	}
