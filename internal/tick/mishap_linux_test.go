@@ -80,20 +80,25 @@ func (w *weather) runner(file string) int {
 	return 0
 }
 
-// TestLegCancelled: whoever cancels a leg ends neither the run nor what the author
-// has committed.
-func TestLegCancelled(t *testing.T) {
+// TestLegBeginsAnew: whoever cancels a leg, or has its job queued again as Slurm does
+// where a node fails, ends neither the run nor what the author has committed.
+func TestLegBeginsAnew(t *testing.T) {
 	t.Parallel()
-	w := newWeather(t, cluster.Get(t))
-	w.begin(launchNow)
-	w.awaitFile("waits")
-	w.slurm("scancel", w.id("leg-0"))
-	w.eventually("the leg begins anew", func() bool { return strings.Count(w.read("legs"), "0\n") == 2 })
-	w.write("leg", "")
-	w.write("go", "")
-	w.clears()
-	w.once("one")
-	w.told("### one: exit 0\n")
+	for name, command := range map[string][]string{"cancelled": {"scancel"}, "requeued": {"scontrol", "requeue"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWeather(t, cluster.Get(t))
+			w.begin(launchNow)
+			w.awaitFile("waits")
+			w.slurm(append(command, w.id("leg-0"))...)
+			w.eventually("the leg begins anew", func() bool { return strings.Count(w.read("legs"), "0\n") == 2 })
+			w.write("leg", "")
+			w.write("go", "")
+			w.clears()
+			w.once("one")
+			w.told("### one: exit 0\n")
+		})
+	}
 }
 
 // TestWakeCancelled: the tick sends another one.

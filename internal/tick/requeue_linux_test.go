@@ -6,20 +6,6 @@ import (
 	"testing"
 )
 
-// TestLegRequeued: a leg whose node fails is queued again by Slurm, and begins anew.
-func TestLegRequeued(t *testing.T) {
-	t.Parallel()
-	w := newWeather(t, cluster.Get(t))
-	w.begin(launchNow)
-	w.awaitFile("waits")
-	w.requeue(w.id("leg-0"), func() bool { return strings.Count(w.read("legs"), "0\n") == 2 })
-	w.write("leg", "")
-	w.write("go", "")
-	w.clears()
-	w.once("one")
-	w.told("### one: exit 0\n")
-}
-
 // TestRequeueRefundsNothing: Slurm counts the last run of a job alone, so what the job
 // took in all is not known, and the budget keeps the whole charge.
 func TestRequeueRefundsNothing(t *testing.T) {
