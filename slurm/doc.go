@@ -13,6 +13,9 @@
 // job. Methods return an error for "could not be learnt" and an answer for
 // everything else, and no caller may turn the first into the second.
 //
+// [Client] asks squeue for jobs in all states and does not call scontrol: that prints the
+// same memory of the controller, one job a call.
+//
 // # Submitted once
 //
 // A submission can be cut off after the job was taken. So each carries a token that

@@ -6,14 +6,14 @@ set -eux
 dir=$1
 shift
 mount -t tmpfs none "$dir"
-mkdir "$dir/upper" "$dir/work" "$dir/root"
-mount -t overlay none -o "lowerdir=/,upperdir=$dir/upper,workdir=$dir/work" "$dir/root"
-mount --rbind /dev "$dir/root/dev"
-mount -t proc none "$dir/root/proc"
-mkdir "$dir/root/packages"
-cp "$@" "$dir/root/packages"
-cp "$(dirname "$0")/use.sh" "$dir/root/packages"
+mkdir "$dir/upper" "$dir/work" "$dir/image"
+mount -t overlay none -o "lowerdir=/,upperdir=$dir/upper,workdir=$dir/work" "$dir/image"
+mount --rbind /dev "$dir/image/dev"
+mount -t proc none "$dir/image/proc"
+mkdir "$dir/image/packages"
+cp "$@" "$dir/image/packages"
+cp "$(dirname "$0")/use.sh" "$dir/image/packages"
 
-chroot "$dir/root" sh -eux -c 'dpkg -i /packages/*.deb && sh -eux /packages/use.sh && dpkg -r outerloop outerloop-verbs'
+chroot "$dir/image" sh -eux -c 'dpkg -i /packages/*.deb && sh -eux /packages/use.sh && dpkg -r outerloop outerloop-verbs'
 left=$(find "$dir/upper/usr" \( -name "*outerloop*" -o -name "*syscall-*" \) -not -type c)
 test -z "$left"

@@ -9,12 +9,12 @@ mount -t tmpfs none "$dir"
 for package; do rpm -qp --requires "$package"; done >"$dir/requires"
 grep -qx git "$dir/requires"
 grep -q '^outerloop-verbs = ' "$dir/requires"
-mkdir "$dir/root"
-rpm --root "$dir/root" --nodeps --ignorearch -i "$@"
-mkdir -p "$dir/root/proc" "$dir/root/ws/.outerloop"
-chroot "$dir/root" /usr/bin/outerloop-tick --version
-OUTERLOOP_WORKSPACE=/ws chroot "$dir/root" /usr/bin/syscall-note hello
-test -s "$dir/root/ws/.outerloop/request.json"
-rpm --root "$dir/root" -e outerloop outerloop-verbs
-left=$(find "$dir/root" \( -name 'outerloop-*' -o -name 'syscall-*' \) -print)
+mkdir "$dir/image"
+rpm --root "$dir/image" --nodeps --ignorearch -i "$@"
+mkdir -p "$dir/image/proc" "$dir/image/ws/.outerloop"
+chroot "$dir/image" /usr/bin/outerloop-tick --version
+OUTERLOOP_WORKSPACE=/ws chroot "$dir/image" /usr/bin/syscall-note hello
+test -s "$dir/image/ws/.outerloop/request.json"
+rpm --root "$dir/image" -e outerloop outerloop-verbs
+left=$(find "$dir/image" \( -name 'outerloop-*' -o -name 'syscall-*' \) -print)
 test -z "$left"
