@@ -39,7 +39,8 @@ func drawing() []arrow {
 
 		{from: "internal/render", to: "channel"},
 		{from: "internal/verbs", to: "channel internal/dirfd internal/manual internal/nearest internal/render internal/version"},
-		{from: "internal/seal", to: "internal/dirfd"},
+		{from: "internal/git", to: "internal/durable"},
+		{from: "internal/seal", to: "internal/dirfd internal/durable internal/git"},
 		{from: "internal/sandbox"},
 		{from: "internal/runner", to: "channel slurm internal/dirfd internal/durable internal/seal internal/sandbox"},
 		{from: "internal/engine", to: "channel ledger slurm watcher internal/dirfd internal/durable internal/render internal/seal internal/sandbox internal/runner"},

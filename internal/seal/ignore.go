@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/outerloop-go/outerloop/internal/git"
 )
 
 // rules answers which paths the .gitignore files of a tree leave out.
@@ -21,14 +23,14 @@ import (
 // .gitignore files. Git reads the copies when it is first asked about a path in
 // their directory, so one process serves a walk that goes from the root down.
 type rules struct {
-	git    git
+	git    git.Repo
 	shadow *os.Root // by descriptor: an absolute path into it could exceed PATH_MAX
 	limit  time.Duration
 	left   time.Duration // of limit
 	any    bool          // a .gitignore has been copied
 
 	cmd    *exec.Cmd // nil until the first question
-	stderr *tail
+	stderr *git.Tail
 	ctx    context.Context // of the process
 	cancel context.CancelCauseFunc
 	in     *bufio.Writer
@@ -38,8 +40,8 @@ type rules struct {
 
 var errRulesTime = errors.New("applying the rules takes too long")
 
-func newRules(g git, limit time.Duration) (*rules, error) {
-	dir, err := os.MkdirTemp(g.dir, "shadow-*")
+func newRules(g git.Repo, limit time.Duration) (*rules, error) {
+	dir, err := os.MkdirTemp(g.Dir, "shadow-*")
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +49,7 @@ func newRules(g git, limit time.Duration) (*rules, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.held = nil // it only reads, and may take long to notice that we are gone
+	g.Held = nil // it only reads, and may take long to notice that we are gone
 	return &rules{git: g, shadow: shadow, limit: limit, left: limit}, nil
 }
 
@@ -105,19 +107,19 @@ func (r *rules) ignored(ctx context.Context, untrustedDir string, entries []entr
 		}
 	}
 	r.cancel(err)
-	return nil, r.stderr.fail(ctx, "check-ignore", errors.Join(err, r.cmd.Wait()))
+	return nil, r.stderr.Fail(ctx, "check-ignore", errors.Join(err, r.cmd.Wait()))
 }
 
 func (r *rules) start(ctx context.Context) error {
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
-	r.cmd, r.stderr = r.git.command(r.ctx, "--work-tree=.", "check-ignore", "--no-index", "-z", "--stdin", "-v", "-n")
+	r.cmd, r.stderr = r.git.Command(r.ctx, "--work-tree=.", "check-ignore", "--no-index", "-z", "--stdin", "-v", "-n")
 	r.cmd.Dir = r.shadow.Name()
 	// Should this process be killed while git is busy with a pattern that takes
 	// years, nobody is left to end it but the system. A limit that cannot be set
 	// means that a lower one holds already.
 	seconds := strconv.Itoa(int(r.limit/time.Second) + 2)
 	r.cmd.Path = "/bin/sh"
-	r.cmd.Args = append([]string{"sh", "-c", `ulimit -t "$0" 2>/dev/null; exec "$@"`, seconds, r.git.program}, r.cmd.Args[1:]...)
+	r.cmd.Args = append([]string{"sh", "-c", `ulimit -t "$0" 2>/dev/null; exec "$@"`, seconds, r.git.Program}, r.cmd.Args[1:]...)
 	in, err := r.cmd.StdinPipe()
 	if err != nil {
 		return err

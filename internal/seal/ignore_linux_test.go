@@ -14,7 +14,7 @@ func TestOrphanedRulesEnd(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, Limits{})
 	g := r.store.git
-	g.held = must(r.store.lock(t.Context()))(t)
+	g.Held = must(r.store.lock(t.Context()))(t)
 	rules := must(newRules(g, 5*time.Second))(t)
 	defer rules.close()
 	check(t, rules.add("", []byte("x\n")))
@@ -23,6 +23,6 @@ func TestOrphanedRulesEnd(t *testing.T) {
 	if !regexp.MustCompile(`(?m)^Max cpu time +7 +7 `).Match(limits) {
 		t.Errorf("%s", limits)
 	}
-	check(t, g.held.Close())
+	check(t, g.Held.Close())
 	must(r.store.lock(t.Context()))(t).Close()
 }

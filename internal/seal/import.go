@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/outerloop-go/outerloop/internal/dirfd"
+	"github.com/outerloop-go/outerloop/internal/git"
 )
 
 // treeFile is one line of the sealed tree.
@@ -38,7 +39,7 @@ const (
 type importer struct {
 	limits Limits
 	cmd    *exec.Cmd
-	stderr *tail
+	stderr *git.Tail
 	stdout bytes.Buffer
 	in     io.Closer
 	w      *bufio.Writer
@@ -53,11 +54,11 @@ type importer struct {
 // ones are read to be hashed and, where they are new, again to be sent.
 const smallFile = 1 << 20
 
-func startImport(ctx context.Context, g git, limits Limits, known map[oid]bool) (*importer, error) {
+func startImport(ctx context.Context, g git.Repo, limits Limits, known map[oid]bool) (*importer, error) {
 	im := &importer{limits: limits, known: known, buf: make([]byte, smallFile)}
 	// Deltas are tried against the blob sent before, mostly in vain: half the
 	// time, for 6 % less disk.
-	im.cmd, im.stderr = g.command(ctx, "fast-import", "--depth=0", "--quiet", "--done", "--date-format=raw")
+	im.cmd, im.stderr = g.Command(ctx, "fast-import", "--depth=0", "--quiet", "--done", "--date-format=raw")
 	im.cmd.Stdout = &im.stdout
 	in, err := im.cmd.StdinPipe()
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/outerloop-go/outerloop/internal/dirfd"
+	"github.com/outerloop-go/outerloop/internal/git"
 )
 
 // ErrNotEmpty: a seal is brought back into an empty directory only. What stood
@@ -44,13 +45,13 @@ func (s *Store) materialize(ctx context.Context, commit string, into *dirfd.Dir)
 	if len(untrustedNames) > 0 {
 		return ErrNotEmpty
 	}
-	files, err := s.git.listTree(ctx, commit)
+	files, err := listTree(ctx, s.git, commit)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	cmd, stderr := s.git.command(ctx, "cat-file", "--batch", "--buffer")
+	cmd, stderr := s.git.Command(ctx, "cat-file", "--batch", "--buffer")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -82,15 +83,15 @@ func (s *Store) materialize(ctx context.Context, commit string, into *dirfd.Dir)
 		return err
 	}
 	if ended != nil {
-		return stderr.fail(ctx, "cat-file", ended)
+		return stderr.Fail(ctx, "cat-file", ended)
 	}
 	return nil
 }
 
 // listTree lists the files and links of a commit, those of one directory
 // together with those below it, in git's order.
-func (g git) listTree(ctx context.Context, commit string) ([]treeFile, error) {
-	out, err := g.output(ctx, "ls-tree", "-r", "-z", "--full-tree", commit)
+func listTree(ctx context.Context, g git.Repo, commit string) ([]treeFile, error) {
+	out, err := g.Output(ctx, "ls-tree", "-r", "-z", "--full-tree", commit)
 	if err != nil {
 		return nil, err
 	}

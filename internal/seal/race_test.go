@@ -191,7 +191,7 @@ func TestCancel(t *testing.T) {
 func clean(t *testing.T, s *Store) {
 	t.Helper()
 	for _, pattern := range []string{"shadow-*", "*.lock", "refs/heads/*.lock", "fast_import_crash_*", "objects/pack/tmp_*", "objects/??"} {
-		found := must(filepath.Glob(filepath.Join(s.git.dir, pattern)))(t)
+		found := must(filepath.Glob(filepath.Join(s.git.Dir, pattern)))(t)
 		for _, name := range found {
 			if filepath.Base(name) != lockName {
 				t.Errorf("%s was left behind", name)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/outerloop-go/outerloop/internal/dirfd"
+	"github.com/outerloop-go/outerloop/internal/git"
 )
 
 // Seal is a frozen state of a workspace.
@@ -61,7 +62,7 @@ func (s *Store) seal(ctx context.Context, workspace *dirfd.Dir, msg string, at t
 		}
 	}()
 	g := s.git
-	g.held = held
+	g.Held = held
 	w, err := s.walk(ctx, g, workspace)
 	if err != nil {
 		return Seal{}, err
@@ -77,7 +78,7 @@ func (s *Store) seal(ctx context.Context, workspace *dirfd.Dir, msg string, at t
 	return seal, s.sync()
 }
 
-func (s *Store) walk(ctx context.Context, g git, workspace *dirfd.Dir) (*walk, error) {
+func (s *Store) walk(ctx context.Context, g git.Repo, workspace *dirfd.Dir) (*walk, error) {
 	r, err := newRules(g, s.limits.RulesTime)
 	if err != nil {
 		return nil, err
@@ -87,8 +88,8 @@ func (s *Store) walk(ctx context.Context, g git, workspace *dirfd.Dir) (*walk, e
 }
 
 // tip returns the latest seal, "" for none, and the names of the blobs in it.
-func (s *Store) tip(ctx context.Context, g git) (commit string, known map[oid]bool, err error) {
-	out, err := g.output(ctx, "for-each-ref", "--format=%(objectname)", branch)
+func (s *Store) tip(ctx context.Context, g git.Repo) (commit string, known map[oid]bool, err error) {
+	out, err := g.Output(ctx, "for-each-ref", "--format=%(objectname)", branch)
 	if err != nil {
 		return "", nil, err
 	}
@@ -97,7 +98,7 @@ func (s *Store) tip(ctx context.Context, g git) (commit string, known map[oid]bo
 	if commit == "" {
 		return "", known, nil
 	}
-	files, err := g.listTree(ctx, commit)
+	files, err := listTree(ctx, g, commit)
 	if err != nil {
 		return "", nil, err
 	}
@@ -109,7 +110,7 @@ func (s *Store) tip(ctx context.Context, g git) (commit string, known map[oid]bo
 
 // load sends what the walk found. The workspace may have changed since: each
 // directory is opened anew and each file is what stands there now.
-func load(ctx context.Context, g git, workspace *dirfd.Dir, w *walk, known map[oid]bool, parent, msg string, at time.Time) (Seal, error) {
+func load(ctx context.Context, g git.Repo, workspace *dirfd.Dir, w *walk, known map[oid]bool, parent, msg string, at time.Time) (Seal, error) {
 	im, err := startImport(ctx, g, w.limits, known)
 	if err != nil {
 		return Seal{}, err
@@ -119,11 +120,11 @@ func load(ctx context.Context, g git, workspace *dirfd.Dir, w *walk, known map[o
 		if _, limit := errors.AsType[*LimitError](err); limit {
 			return Seal{}, err
 		}
-		return Seal{}, im.stderr.fail(ctx, "fast-import", err)
+		return Seal{}, im.stderr.Fail(ctx, "fast-import", err)
 	}
 	commit, err := im.commit(parent, msg, at)
 	if err != nil {
-		return Seal{}, im.stderr.fail(ctx, "fast-import", err)
+		return Seal{}, im.stderr.Fail(ctx, "fast-import", err)
 	}
 	return Seal{
 		Commit: commit, Parent: parent,

@@ -1,7 +1,6 @@
 package seal
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -23,15 +22,15 @@ func TestOpen(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, tree{"a": "1"}, Limits{})
 	s := r.seal()
-	if mode := must(os.Stat(r.store.git.dir))(t).Mode().Perm(); mode != 0o700 {
+	if mode := must(os.Stat(r.store.git.Dir))(t).Mode().Perm(); mode != 0o700 {
 		t.Errorf("mode %v", mode)
 	}
-	again := must(Open(t.Context(), r.store.git.dir, Limits{}, slog.New(slog.DiscardHandler)))(t)
+	again := must(Open(t.Context(), r.store.git.Dir, Limits{}, slog.New(slog.DiscardHandler)))(t)
 	r.store = again
 	if diff := cmp.Diff(tree{"a": "1"}, r.back(s.Commit)); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := os.Lstat(filepath.Join(r.store.git.dir, "hooks")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(filepath.Join(r.store.git.Dir, "hooks")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the system's template was used: %v", err)
 	}
 }
@@ -78,7 +77,7 @@ func TestStaleFiles(t *testing.T) {
 	tree{
 		"HEAD.lock": "", "refs/heads/seals.lock": "", "shadow-1/d/.gitignore": "a\n", "fast_import_crash_1": "",
 		"objects/pack/tmp_pack_x": "half", "objects/pack/tmp_idx_x": "half",
-	}.make(t, r.store.git.dir)
+	}.make(t, r.store.git.Dir)
 	r.seal()
 	clean(t, r.store)
 }
@@ -89,9 +88,9 @@ func TestOrphanKeepsTheLock(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, tree{"a": "1"}, Limits{})
 	g := r.store.git
-	g.held = must(r.store.lock(t.Context()))(t)
+	g.Held = must(r.store.lock(t.Context()))(t)
 	im := must(startImport(t.Context(), g, r.store.limits, map[oid]bool{}))(t)
-	check(t, g.held.Close()) // as the death of this process would
+	check(t, g.Held.Close()) // as the death of this process would
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	d := must(dirfd.Open(r.workspace))(t)
@@ -115,7 +114,7 @@ func TestKilled(t *testing.T) {
 	}
 	t.Parallel()
 	r := newRig(t, tree{".gitignore": "x\n", "a": "1", "large": strings.Repeat("0123456789abcdef", 1<<20)}, Limits{})
-	check(t, os.RemoveAll(r.store.git.dir))
+	check(t, os.RemoveAll(r.store.git.Dir))
 	killed, finished := 0, 0
 	for wait := time.Millisecond; finished == 0 && wait < 10*time.Second; wait += wait/3 + time.Millisecond {
 		cmd := exec.Command(must(os.Executable())(t), "-test.run=^TestKilled$")
@@ -130,7 +129,7 @@ func TestKilled(t *testing.T) {
 		timer.Stop()
 	}
 	t.Logf("%d killed, %d finished", killed, finished)
-	r.store = must(Open(t.Context(), r.store.git.dir, Limits{}, r.store.log))(t)
+	r.store = must(Open(t.Context(), r.store.git.Dir, Limits{}, r.store.log))(t)
 	s := r.seal()
 	if got := r.back(s.Commit); len(got) != 3 || killed == 0 {
 		t.Errorf("%d files, %d killed", len(got), killed)
@@ -196,7 +195,7 @@ func TestSecondSealSendsNothing(t *testing.T) {
 
 func packed(t *testing.T, s *Store) (size int64) {
 	t.Helper()
-	for _, name := range must(filepath.Glob(filepath.Join(s.git.dir, "objects/pack/*")))(t) {
+	for _, name := range must(filepath.Glob(filepath.Join(s.git.Dir, "objects/pack/*")))(t) {
 		size += must(os.Stat(name))(t).Size()
 	}
 	return size
@@ -206,21 +205,9 @@ func packed(t *testing.T, s *Store) (size int64) {
 func TestErrorsCarryGitsWords(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, tree{"a": "1"}, Limits{})
-	check(t, os.Remove(filepath.Join(r.store.git.dir, "HEAD")))
+	check(t, os.Remove(filepath.Join(r.store.git.Dir, "HEAD")))
 	_, err := r.try()
 	if err == nil || !strings.Contains(err.Error(), "not a git repository") {
 		t.Errorf("%v", err)
-	}
-}
-
-func TestTail(t *testing.T) {
-	t.Parallel()
-	var tl tail
-	for range 1000 {
-		tl.Write(bytes.Repeat([]byte("x"), 100))
-	}
-	tl.Write([]byte("end"))
-	if len(tl.kept) != 2048 || !bytes.HasSuffix(tl.kept, []byte("xend")) {
-		t.Errorf("%d bytes", len(tl.kept))
 	}
 }

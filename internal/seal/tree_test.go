@@ -158,8 +158,8 @@ func (r *rig) author(dir string, args ...string) {
 // operator runs git on the store, as a person who looks into it does.
 func (r *rig) operator(args ...string) string {
 	r.Helper()
-	cmd := exec.Command("git", append([]string{"--git-dir=" + r.store.git.dir}, args...)...)
-	cmd.Env = r.store.git.environment()
+	cmd := exec.Command("git", append([]string{"--git-dir=" + r.store.git.Dir}, args...)...)
+	cmd.Env = r.store.git.Environment()
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		r.Fatalf("git %v: %v\n%s", args, err, out)
