@@ -18,7 +18,7 @@ func TestAttribute(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := openRun(t.Context(), b.Root, b.id, 0)
+	r, err := openRun(t.Context(), b.Root, b.id, 0, operator)
 	if err != nil {
 		t.Fatal(err)
 	}

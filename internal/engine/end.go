@@ -65,7 +65,7 @@ func (e *Engine) interrupt(ctx context.Context, id string) (*Run, error) {
 				return nil, fmt.Errorf("ending the leg of run %s: %w", id, err)
 			}
 		}
-		r, err := openRun(ctx, e.Root, id, endWait/endTries)
+		r, err := openRun(ctx, e.Root, id, endWait/endTries, operator)
 		if !errors.Is(err, ErrBusy) {
 			return r, err
 		}

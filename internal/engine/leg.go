@@ -25,7 +25,7 @@ const legWait = 5 * time.Minute
 // When the context ends the author is told to end, and what it has committed
 // by then counts.
 func (e *Engine) Leg(ctx context.Context, id string, leg int) (err error) {
-	r, err := openRun(ctx, e.Root, id, legWait)
+	r, err := openRun(ctx, e.Root, id, legWait, aLeg)
 	if err != nil {
 		return err
 	}

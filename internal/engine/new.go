@@ -79,7 +79,7 @@ func refuse(cure, cause string, args ...any) error {
 
 // fill puts everything that a new run has into its directory.
 func (n *NewRun) fill(dir string, now time.Time) error {
-	r := &Run{dir: dir, Record: Record{
+	r := &Run{dir: dir, by: operator, kept: made, Record: Record{
 		Version:  recordVersion,
 		ID:       n.ID,
 		Created:  now.UTC(),

@@ -172,7 +172,7 @@ func (b *bench) sleep(t *testing.T, launches ...string) error {
 
 func (b *bench) open(t *testing.T) *Run {
 	t.Helper()
-	r, err := openRun(t.Context(), b.Root, b.id, 0)
+	r, err := openRun(t.Context(), b.Root, b.id, 0, aLeg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -93,7 +93,7 @@ func (e *Engine) due(rec *Record, see *sight) bool {
 
 // move takes a run one step on, if it needs one.
 func (e *Engine) move(ctx context.Context, id string, see *sight) error {
-	r, err := openRun(ctx, e.Root, id, 0)
+	r, err := openRun(ctx, e.Root, id, 0, aTick)
 	if err != nil {
 		return err // ErrBusy: the process that has it moves it
 	}

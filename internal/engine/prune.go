@@ -79,7 +79,7 @@ type pruner struct {
 
 // run prunes one run, under its lock, since it may be retried at any time.
 func (p *pruner) run(ctx context.Context, id string) error {
-	r, err := openRun(ctx, p.root, id, 0)
+	r, err := openRun(ctx, p.root, id, 0, operator)
 	if err != nil {
 		return err
 	}

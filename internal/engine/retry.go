@@ -21,7 +21,7 @@ const retryWait = 10 * time.Second
 // author as such. Budgets are as they were. It returns what the next step is, for the
 // operator. A run that cannot be retried is a *[SettingsError], and left as it is.
 func (e *Engine) Retry(ctx context.Context, id string) (next string, err error) {
-	r, err := openRun(ctx, e.Root, id, retryWait)
+	r, err := openRun(ctx, e.Root, id, retryWait, operator)
 	if err != nil {
 		return "", err
 	}

@@ -18,6 +18,8 @@ import (
 type Run struct {
 	Record
 	dir    string
+	by     actor // who this process is to the run
+	kept   State // what the record on disk says
 	unlock func() error
 }
 
@@ -26,8 +28,8 @@ var ErrBusy = errors.New("another process has the run")
 
 // openRun takes a run's lock, waiting for it so long at most, and reads its
 // record.
-func openRun(ctx context.Context, root Root, id string, wait time.Duration) (*Run, error) {
-	r := &Run{dir: root.RunDir(id)}
+func openRun(ctx context.Context, root Root, id string, wait time.Duration, by actor) (*Run, error) {
+	r := &Run{dir: root.RunDir(id), by: by}
 	d, err := dirfd.Open(r.dir)
 	if err != nil {
 		return nil, fmt.Errorf("opening run %s: %w", id, err)
@@ -42,6 +44,7 @@ func openRun(ctx context.Context, root Root, id string, wait time.Duration) (*Ru
 	if r.Record, err = loadRecord(r.dir, id); err != nil {
 		return nil, errors.Join(err, r.unlock())
 	}
+	r.kept = r.State
 	return r, nil
 }
 
@@ -75,11 +78,16 @@ func loadRecord(dir, id string) (Record, error) {
 	return rec, nil
 }
 
-// save makes the record durable. Every change of a run's state goes through it.
+// save makes the record durable. Every change of a run's state goes through it, and
+// only one that [life] lists gets through.
 func (r *Run) save() error {
+	if err := checkChange(r.kept, r.State, r.by); err != nil {
+		return fmt.Errorf("saving the record of run %s: %w", r.ID, err)
+	}
 	if err := writeJSON(r.path("run.json"), r.Record); err != nil {
 		return fmt.Errorf("saving the record of run %s: %w", r.ID, err)
 	}
+	r.kept = r.State
 	return nil
 }
 
