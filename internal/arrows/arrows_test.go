@@ -45,7 +45,7 @@ func drawing() []arrow {
 		{from: "internal/runner", to: "channel slurm internal/dirfd internal/durable internal/seal internal/sandbox"},
 		{from: "internal/engine", to: "channel ledger slurm watcher internal/dirfd internal/durable internal/render internal/seal internal/sandbox internal/runner"},
 		{from: "internal/metrics", to: "slurm internal/dirfd internal/durable internal/engine"},
-		{from: "internal/page", to: "internal/engine internal/render"},
+		{from: "internal/page", to: "channel internal/engine internal/render"},
 		{from: "internal/tick", to: "channel ledger slurm slurm/local watcher internal/dirfd internal/durable internal/manual internal/nearest internal/render internal/settings internal/version internal/sandbox internal/runner internal/engine internal/metrics internal/page"},
 		// What make bench measures is everything.
 		{from: "internal/bench", to: "channel ledger slurm watcher internal/engine"},

@@ -41,6 +41,9 @@ func (e *Engine) finishLeg(ctx context.Context, r *Run, k *channel.Kernel, how e
 	if err == nil {
 		err = r.allowed(request)
 	}
+	if err == nil && request.Verdict != nil {
+		return e.conclude(r, *request.Verdict)
+	}
 	var s seal.Seal
 	if err == nil {
 		s, err = e.seal(ctx, r)
@@ -61,7 +64,11 @@ func (e *Engine) takeRequest(r *Run, k *channel.Kernel) ([]byte, error) {
 	kept := r.legPath(r.Leg, "request.json")
 	raw, err := os.ReadFile(kept)
 	if errors.Is(err, fs.ErrNotExist) {
-		if raw, err = k.ReadCommitted(channel.MaxSleepBytes); err != nil {
+		most := int64(channel.MaxSleepBytes)
+		if r.Role() == Judge {
+			most = channel.MaxVerdictBytes
+		}
+		if raw, err = k.ReadCommitted(most); err != nil {
 			return nil, err
 		}
 		err = durable.WriteFile(kept, raw)
@@ -76,10 +83,17 @@ func (e *Engine) takeRequest(r *Run, k *channel.Kernel) ([]byte, error) {
 func (r *Run) allowed(request channel.Request) error {
 	s := request.Sleep
 	switch {
+	case s == nil && r.Role() == Judge:
+		return nil
 	case s == nil:
 		return &channel.RefusedError{
 			Field: "type", Cause: "a verdict is for a judge to give, and this run is an author's",
 			Cure: "stage launches or a submit and use syscall-sleep",
+		}
+	case r.Role() == Judge:
+		return &channel.RefusedError{
+			Field: "type", Cause: "a sleep is for an author to ask for, and this run is a judge's",
+			Cure: "stage what you find with syscall-finding and use syscall-conclude",
 		}
 	case r.Budget.Sleeps < 1:
 		return &channel.RefusedError{
@@ -134,7 +148,8 @@ func (e *Engine) refuse(r *Run, refused *channel.RefusedError) error {
 	return r.ready(next, 0)
 }
 
-// endWithoutRequest ends the run, in the way its author's program did.
+// endWithoutRequest ends the run, in the way its session's program did. A judge is there
+// for its verdict, and has failed without one.
 func (e *Engine) endWithoutRequest(ctx context.Context, r *Run, how ending) error {
 	now := e.Now().UTC()
 	switch {
@@ -144,7 +159,9 @@ func (e *Engine) endWithoutRequest(ctx context.Context, r *Run, how ending) erro
 	case how.Cause == byWalltime:
 		return r.end(Failed, now, "leg %d was at its walltime of %s without a request", r.Leg, r.LegTime)
 	case how.Status != 0:
-		return r.end(Failed, now, "the author of leg %d ended with status %d and without a request%s", r.Leg, how.Status, r.lastWords())
+		return r.end(Failed, now, "the %s of leg %d ended with status %d and without a request%s", r.Role(), r.Leg, how.Status, r.lastWords())
+	case r.Role() == Judge:
+		return r.end(Failed, now, "the judge of leg %d ended without a verdict", r.Leg)
 	}
 	return r.end(Finished, now, "the author of leg %d ended without a request", r.Leg)
 }

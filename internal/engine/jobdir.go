@@ -13,9 +13,12 @@ import (
 	"github.com/outerloop-go/outerloop/internal/runner"
 )
 
+// launchPrefix begins the name of a launch's directory.
+const launchPrefix = "eval-launch-"
+
 // jobDir is the directory of a launch's job. Those of a sweep's tasks have the
 // same name with ".<i>" behind it.
-func (r *Run) jobDir(launch string) string { return r.path("eval-launch-" + launch) }
+func (r *Run) jobDir(launch string) string { return r.path(launchPrefix + launch) }
 
 // gateDir is the directory of the gate's job. Each attempt has one of its own: in
 // the directory of another job it would take itself for a twin.

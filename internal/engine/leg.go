@@ -122,12 +122,20 @@ func (e *Engine) prepareChannel(r *Run, k *channel.Kernel) error {
 		k.DropStaged(),
 		k.DropCommitted(),
 		k.WritePrompt(prompt, task),
-		k.WriteBudget(r.channelBudget()),
+		r.tellBudget(k),
 		e.tellOthers(r, k),
 	); err != nil {
 		return fmt.Errorf("preparing the channel: %w", err)
 	}
 	return nil
+}
+
+// tellBudget leaves in the channel what is left of the budgets. A judge has none.
+func (r *Run) tellBudget(k *channel.Kernel) error {
+	if r.Role() == Judge {
+		return nil
+	}
+	return k.WriteBudget(r.channelBudget())
 }
 
 // endedFile says how the author of a leg ended. Without it the author did not end

@@ -30,7 +30,8 @@ func (e *Engine) tellOthers(r *Run, k *channel.Kernel) error {
 	}
 	var others []Record
 	for _, id := range ids {
-		if rec, err := loadRecord(e.Root.RunDir(id), id); err == nil && id != r.ID {
+		// Judges are left out: an author that knew what is looked for could write for it.
+		if rec, err := loadRecord(e.Root.RunDir(id), id); err == nil && id != r.ID && rec.Role() == Author {
 			others = append(others, rec)
 		}
 	}

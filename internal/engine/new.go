@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,17 +23,22 @@ const MaxPromptBytes = 1 << 20
 // NewRun is what the operator says of a run that is to be made.
 type NewRun struct {
 	ID     string // "" picks one
-	Prompt []byte // the task, as the author gets it
+	Prompt []byte // the task, as the author or judge gets it
 	Budget Budget
 	Settings
 }
 
 // New makes a run whose first leg waits to be started by the next tick. It
 // returns the run's id. What is wrong with the settings is a *[SettingsError],
-// before anything is made.
-func New(root Root, n NewRun, now time.Time) (id string, err error) {
+// before anything is made. With Judges, whose seals it fills in, the run is a judge's,
+// and gets a workspace with copies of what it judges.
+func New(ctx context.Context, root Root, n NewRun, now time.Time, log *slog.Logger) (id string, err error) {
 	if n.ID == "" {
-		n.ID = "run-" + strings.ToLower(rand.Text()[:6])
+		n.ID = "run-"
+		if n.Role() == Judge {
+			n.ID = "judge-"
+		}
+		n.ID += strings.ToLower(rand.Text()[:6])
 	}
 	if n.Agent == "" {
 		n.Agent = n.ID
@@ -39,7 +46,14 @@ func New(root Root, n NewRun, now time.Time) (id string, err error) {
 	if err := n.check(root); err != nil {
 		return "", err
 	}
-	if n.Workspace == "" {
+	if _, err := os.Lstat(root.RunDir(n.ID)); err == nil {
+		return "", runExists(n.ID)
+	}
+	if n.Role() == Judge {
+		if err := n.layOut(ctx, root, log); err != nil {
+			return "", err
+		}
+	} else if n.Workspace == "" {
 		n.Workspace = filepath.Join(root.real(), "workspaces", n.ID)
 		if err := os.MkdirAll(n.Workspace, 0o700); err != nil {
 			return "", fmt.Errorf("making the workspace: %w", err)
@@ -57,11 +71,15 @@ func New(root Root, n NewRun, now time.Time) (id string, err error) {
 	}
 	// Onto a directory that is not empty nothing can be renamed.
 	if err := os.Rename(temp, root.RunDir(n.ID)); errors.Is(err, fs.ErrExist) {
-		return "", refuse("choose another --run, or leave it out and one is made up", "there is a run %s already", n.ID)
+		return "", runExists(n.ID)
 	} else if err != nil {
 		return "", fmt.Errorf("making the run: %w", err)
 	}
 	return n.ID, durable.SyncDir(root.join("runs"))
+}
+
+func runExists(id string) error {
+	return refuse("choose another --run, or leave it out and one is made up", "there is a run %s already", id)
 }
 
 // SettingsError is a run that cannot be made as it was asked for.
@@ -106,11 +124,16 @@ func (n *NewRun) check(root Root) error {
 	if err := checkRunID(n.ID); err != nil {
 		return refuse("", "%w", err)
 	}
+	if n.Role() == Judge {
+		if err := n.unwanted(); err != nil {
+			return err
+		}
+	}
 	switch {
 	case n.Agent == "" || utf8.RuneCountInString(n.Agent) > 64 || strings.ContainsFunc(n.Agent, unprintable):
 		return refuse("", "the agent's name %q must be 1 to 64 printable characters", n.Agent)
 	case len(n.Command) == 0:
-		return refuse("give the author's command after --, as in: -- claude -p", "there is no author")
+		return refuse("give the "+n.Role()+"'s command after --, as in: -- claude -p", "there is no %s", n.Role())
 	case len(n.Prompt) == 0 || len(n.Prompt) > MaxPromptBytes || !utf8.Valid(n.Prompt):
 		return refuse("", "the prompt must be UTF-8 text of 1 to %d bytes", MaxPromptBytes)
 	case n.LegTime.Duration < time.Second:

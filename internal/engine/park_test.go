@@ -120,13 +120,13 @@ func newBench(t *testing.T) *bench {
 	if err := os.Mkdir(workspace, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	id, err := New(root, NewRun{
+	id, err := New(t.Context(), root, NewRun{
 		ID: "r", Prompt: []byte("task"), Budget: Budget{Launches: 5, Sleeps: 5},
 		Settings: Settings{
 			Agent: "a", Workspace: workspace, Command: []string{"true"}, Sandbox: sandbox.None,
 			LegTime: Duration{time.Hour}, CPUs: 1,
 		},
-	}, time.Now())
+	}, time.Now(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,8 +28,9 @@ type Outcome string
 const (
 	Submitted Outcome = "submitted" // a submit, and no gate to pass
 	Accepted  Outcome = "accepted"  // a submit that the gate let through
+	Concluded Outcome = "concluded" // a judge gave its verdict
 	Finished  Outcome = "finished"  // the author ended without a request
-	Failed    Outcome = "failed"    // the author's program failed, or ran into its walltime
+	Failed    Outcome = "failed"    // the session's program failed, or ran into its walltime; or a judge gave no verdict
 	Stuck     Outcome = "stuck"     // it could not get on; the reason says why
 	Canceled  Outcome = "cancelled" // by the operator. Spelled as Slurm does
 )
@@ -61,14 +62,17 @@ type Record struct {
 	Reason  string     `json:"reason,omitempty"`
 	EndedAt *time.Time `json:"ended_at,omitempty"`
 	Commit  string     `json:"commit,omitempty"` // the seal that was submitted
+
+	Verdict *VerdictCount `json:"verdict,omitempty"` // of a judge's run that has concluded
 }
 
 // Settings are what the operator chose when the run was made.
 type Settings struct {
 	Agent       string       `json:"agent"`
 	Workspace   string       `json:"workspace"`
-	Command     []string     `json:"command"` // the author's
-	Sandbox     sandbox.Kind `json:"sandbox"` // of legs and jobs, for the whole of the run's life
+	Judges      []Judged     `json:"judges,omitempty"` // of a judge's run; none of an author's
+	Command     []string     `json:"command"`          // the session's
+	Sandbox     sandbox.Kind `json:"sandbox"`          // of legs and jobs, for the whole of the run's life
 	Read        []string     `json:"read,omitempty"`
 	Network     bool         `json:"network,omitempty"`
 	LegTime     Duration     `json:"leg_time"`       // walltime of a leg

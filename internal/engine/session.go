@@ -42,6 +42,7 @@ func (e *Engine) authorSpec(r *Run) sandbox.Spec {
 			"OUTERLOOP_WORKSPACE="+r.Workspace,
 			"OUTERLOOP_RUN="+r.ID,
 			"OUTERLOOP_AGENT="+r.Agent,
+			"OUTERLOOP_ROLE="+r.Role(),
 			"OUTERLOOP_LEG="+strconv.Itoa(r.Leg),
 			"OUTERLOOP_SESSION="+r.Session,
 		)...),

@@ -10,21 +10,24 @@ import (
 
 // Status is how one run stands, for an operator to look at.
 type Status struct {
-	Run     string    `json:"run"`
-	Agent   string    `json:"agent,omitempty"`
-	State   State     `json:"state,omitempty"`
-	Leg     int       `json:"leg"`
-	Sleeps  int       `json:"sleeps"`
-	Jobs    int       `json:"jobs"`    // of the sleep that is out
-	Over    int       `json:"over"`    // of these
-	Running int       `json:"running"` // likewise
-	Budget  Budget    `json:"budget"`  // what is left
-	Outcome Outcome   `json:"outcome,omitempty"`
-	Reason  string    `json:"reason,omitempty"`
-	Created time.Time `json:"created,omitzero"`
-	Ended   time.Time `json:"ended,omitzero"`
-	Trouble string    `json:"trouble,omitempty"` // why the present step is to be taken again
-	Broken  string    `json:"broken,omitempty"`  // why the record cannot be read
+	Run     string        `json:"run"`
+	Agent   string        `json:"agent,omitempty"`
+	Role    string        `json:"role,omitempty"`   // Author or Judge
+	Judges  []Judged      `json:"judges,omitempty"` // what a judge judges
+	State   State         `json:"state,omitempty"`
+	Leg     int           `json:"leg"`
+	Sleeps  int           `json:"sleeps"`
+	Jobs    int           `json:"jobs"`    // of the sleep that is out
+	Over    int           `json:"over"`    // of these
+	Running int           `json:"running"` // likewise
+	Budget  Budget        `json:"budget"`  // what is left
+	Outcome Outcome       `json:"outcome,omitempty"`
+	Reason  string        `json:"reason,omitempty"`
+	Verdict *VerdictCount `json:"verdict,omitempty"` // of a judge that has concluded
+	Created time.Time     `json:"created,omitzero"`
+	Ended   time.Time     `json:"ended,omitzero"`
+	Trouble string        `json:"trouble,omitempty"` // why the present step is to be taken again
+	Broken  string        `json:"broken,omitempty"`  // why the record cannot be read
 }
 
 // Status looks at all runs and changes nothing. It takes no lock, so it shows a
@@ -60,7 +63,7 @@ func (e *Engine) Status(ctx context.Context) ([]Status, error) {
 
 func statusOf(rec *Record, live map[string]slurm.State) Status {
 	s := Status{
-		Run: rec.ID, Agent: rec.Agent, State: rec.State, Leg: rec.Leg, Sleeps: rec.Sleeps, Budget: rec.Budget,
+		Run: rec.ID, Agent: rec.Agent, Role: rec.Role(), Judges: rec.Judges, Verdict: rec.Verdict, State: rec.State, Leg: rec.Leg, Sleeps: rec.Sleeps, Budget: rec.Budget,
 		Outcome: rec.Outcome, Reason: rec.Reason, Created: rec.Created,
 	}
 	if rec.EndedAt != nil {

@@ -25,7 +25,9 @@ type Story struct {
 	Legs     []LegStory    // in their order
 	Launches []LaunchStory // as they were submitted
 	Report   string        // the last one submitted, cut at MaxStoryReport; the author's words
-	Trouble  string        // why the present step failed last, "" while it goes well
+	// FullVerdict is that of a judge's run that has concluded; its texts are the judge's.
+	FullVerdict *Verdict
+	Trouble     string // why the present step failed last, "" while it goes well
 }
 
 // LegStory is one leg. A leg without an end has not ended by itself.
@@ -73,6 +75,11 @@ func (r Root) Story(id string) (Story, error) {
 		s.Launches = append(s.Launches, launchStory(dir, &log.Launches[i]))
 	}
 	s.Legs = legStories(dir, &rec)
+	if rec.Outcome == Concluded {
+		if s.FullVerdict, err = readVerdict(dir); err != nil {
+			return Story{}, err
+		}
+	}
 	s.Report, err = readHead(filepath.Join(dir, "report.md"), MaxStoryReport)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Story{}, err
@@ -113,7 +120,7 @@ func launchStory(dir string, l *ledger.Launch) LaunchStory {
 // launchDir is where a launch of that sleep has its directory: a later launch of the
 // same name takes the place of an earlier one, which is put away.
 func launchDir(dir, name string, sleep int) string {
-	base := "eval-launch-" + name
+	base := launchPrefix + name
 	owner, err := os.ReadFile(filepath.Join(dir, base, sleepFile))
 	if err == nil && string(owner) == strconv.Itoa(sleep) {
 		return filepath.Join(dir, base)

@@ -86,7 +86,7 @@ func (e *schedulerError) Unwrap() error { return e.err }
 func (e *Engine) retryLeg(ctx context.Context, r *Run) error {
 	attempts := r.Attempts + 1
 	if attempts >= maxAttempts {
-		return e.abandon(ctx, r, Stuck, "leg %d was ended %d times before its author had committed a request", r.Leg, attempts)
+		return e.abandon(ctx, r, Stuck, "leg %d was ended %d times before its %s had committed a request", r.Leg, attempts, r.Role())
 	}
 	r.NotBefore = e.Now().UTC().Add(pauseAfter(attempts))
 	return r.ready(r.Leg, attempts)

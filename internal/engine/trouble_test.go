@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -232,7 +233,7 @@ func TestWorkspacesAreApart(t *testing.T) {
 			Command: []string{"true"}, Sandbox: sandbox.None, LegTime: Duration{time.Minute}, CPUs: 1, Workspace: apart,
 		}}
 		change(&n)
-		_, err := New(b.Root, n, time.Now())
+		_, err := New(t.Context(), b.Root, n, time.Now(), slog.New(slog.DiscardHandler))
 		return err
 	}
 	for name, change := range map[string]func(*NewRun){

@@ -15,7 +15,7 @@ import (
 func states() []string {
 	return []string{
 		string(engine.Ready), string(engine.Running), string(engine.Parking), string(engine.Parked),
-		string(engine.Submitted), string(engine.Accepted), string(engine.Finished), string(engine.Failed),
+		string(engine.Submitted), string(engine.Accepted), string(engine.Concluded), string(engine.Finished), string(engine.Failed),
 		string(engine.Stuck), string(engine.Canceled), "broken",
 	}
 }

@@ -10,6 +10,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/outerloop-go/outerloop/channel"
+	"github.com/outerloop-go/outerloop/internal/engine"
 )
 
 // hostile is all that an author could write to run something, to load something or to
@@ -83,8 +86,19 @@ func TestHostileTexts(t *testing.T) {
 	evil := story("evil", hostile(), 2)
 	evil.Launches[0].Name = hostile()
 	evil.Trouble = hostile()
+	line := 3
+	text := hostile()
+	judge := story("judge", text, 0)
+	judge.Role, judge.Outcome, judge.Judges = engine.Judge, engine.Concluded, []engine.Judged{{Run: "evil"}, {Run: text}}
+	judge.Verdict = &engine.VerdictCount{Findings: 60, Blocking: 60}
+	judge.FullVerdict = &engine.Verdict{Notes: text}
+	for range 60 {
+		judge.FullVerdict.Findings = append(judge.FullVerdict.Findings, channel.Finding{
+			File: text, Line: &line, Confidence: text, Summary: text, Detail: text, Blocking: true, Kind: text, Category: &text,
+		})
+	}
 	huge := story("huge", strings.Repeat(hostile(), 500), 1)
-	found, asked := browse(t, rendered(t, evil, huge))
+	found, asked := browse(t, rendered(t, evil, huge, judge))
 	const want = "untouched, Runs · outerloop; 0 0 0 0 0 0 0; width 375; 12px; 1"
 	if found != want {
 		t.Errorf("the browser found %q, not %q", found, want)

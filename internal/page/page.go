@@ -70,8 +70,10 @@ func Render(s Site) ([]byte, error) {
 
 // fill draws the runs, the latest first, until the page's bounds are reached.
 func (v *view) fill(t *template.Template, s Site) error {
+	judgedBy := judgments(s.Stories)
 	for _, story := range latestFirst(s.Stories) {
 		r := runView(story, s.At)
+		r.JudgedBy = judgedBy[story.Run]
 		v.count(r.State)
 		if len(v.Runs) == MaxDetailed || v.size > maxBytes {
 			v.Older = append(v.Older, r)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/outerloop-go/outerloop/channel"
 	"github.com/outerloop-go/outerloop/internal/engine"
 	"github.com/outerloop-go/outerloop/ledger"
 )
@@ -58,6 +59,34 @@ func TestSaysWaitAndRunApart(t *testing.T) {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page does not say %q", want)
 		}
+	}
+}
+
+// A judge's run shows its verdict, what blocks first, and the judged run shows who judged it.
+func TestVerdict(t *testing.T) {
+	line, category := 40, "leak"
+	s := story("j", "", 0)
+	s.Role, s.Outcome, s.Judges = engine.Judge, engine.Concluded, []engine.Judged{{Run: "a"}}
+	s.Verdict = &engine.VerdictCount{Findings: 2, Blocking: 1}
+	s.FullVerdict = &engine.Verdict{Notes: "read <all>", Findings: []channel.Finding{
+		{File: "README.md", Confidence: "low", Summary: "which seed?", Kind: "question"},
+		{File: "train.py", Line: &line, Confidence: "high", Summary: "trains on the test set", Detail: "<b>", Blocking: true, Kind: "change", Category: &category},
+	}}
+	html := string(rendered(t, story("a", "", 1), s))
+	at := 0
+	for _, want := range []string{
+		"<b>Judged by</b> j, concluded, 2 findings, 1 blocking", "<h2>j</h2>", "<dt>Judges</dt><dd><b>a</b>",
+		"Verdict: 2 findings, 1 blocking", "blocking change</span>", "<b>train.py:40</b>", "high confidence, leak", "trains on the test set", "&lt;b&gt;",
+		"<b>README.md</b>", "low confidence", "which seed?", "read &lt;all&gt;",
+	} {
+		i := strings.Index(html[at:], want)
+		if i < 0 {
+			t.Fatalf("the page does not say %q, or not in its place", want)
+		}
+		at += i
+	}
+	if strings.Count(html, "Budget left") != 1 {
+		t.Error("a judge has a budget")
 	}
 }
 

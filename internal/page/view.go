@@ -55,6 +55,9 @@ type run struct {
 	LeftOut      int // launches that are not drawn
 	Report       string
 	ReportIsHead bool
+	Judges       string   // of a judge's run, what it judges
+	JudgedBy     []string // by which runs, and how these stand
+	Verdict      *verdict
 }
 
 type fact struct{ Value, Name string }
@@ -93,6 +96,10 @@ func runView(s engine.Story, now time.Time) run {
 		Report: render.Text(s.Report, engine.MaxStoryReport), ReportIsHead: len(s.Report) == engine.MaxStoryReport,
 		Budget: []fact{{strconv.Itoa(s.Budget.Launches), "launches"}, {strconv.Itoa(s.Budget.Sleeps), "sleeps"}},
 	}
+	if s.Role == engine.Judge {
+		r.Judges, r.Budget = line(engine.Subjects(s.Judges), maxReason), nil
+		r.Verdict = verdictView(&s)
+	}
 	if s.State != engine.Ended {
 		r.Trouble = line(s.Trouble, maxReason)
 	}
@@ -130,7 +137,7 @@ func stateOf(s engine.Status) state {
 		return state{word, "wait", "…"}
 	}
 	switch s.Outcome {
-	case engine.Submitted, engine.Accepted:
+	case engine.Submitted, engine.Accepted, engine.Concluded:
 		return state{word, "good", "✓"}
 	case engine.Failed, engine.Stuck:
 		return state{word, "bad", "✕"}

@@ -110,6 +110,18 @@ func TestStaged(t *testing.T) {
 	golden(t, "staged-empty", Staged(channel.Staged{}))
 }
 
+func TestVerdict(t *testing.T) {
+	line, category := 40, hostile
+	golden(t, "verdict", Verdict(channel.Verdict{
+		Findings: []channel.Finding{
+			{File: "train.py", Line: &line, Confidence: "high", Summary: "the test set is trained on", Detail: "see\nload()", Blocking: true, Kind: "change"},
+			{File: hostile, Confidence: "low", Summary: hostile, Detail: hostile, Kind: "note", Category: &category},
+		},
+		Notes: hostile,
+	}))
+	golden(t, "verdict-empty", Verdict(channel.Verdict{}))
+}
+
 func TestBudget(t *testing.T) {
 	hours := 12.25
 	golden(t, "budget", []byte(strings.Join([]string{

@@ -31,7 +31,13 @@ func Staged(s channel.Staged) []byte {
 		fmt.Fprintf(&out, "  note: %s\n", indent(Text(s.Note, channel.MaxNoteChars)))
 	}
 	if len(s.Findings) > 0 || s.Notes != "" {
-		fmt.Fprintf(&out, "  verdict with %s\n", Count(len(s.Findings), "finding"))
+		fmt.Fprintf(&out, "  verdict with %s\n", findings(s.Findings))
+		for i := range s.Findings {
+			finding(&out, &s.Findings[i], "    ")
+		}
+	}
+	if s.Notes != "" {
+		fmt.Fprintf(&out, "    notes: %s\n", indent(Text(s.Notes, channel.MaxFindingChars)))
 	}
 	return out.Bytes()
 }

@@ -24,8 +24,10 @@ func authorTrouble(n engine.NewRun) string {
 			if n.Sandbox != sandbox.None {
 				cure += ", and --read its directory if it is not under /usr"
 			}
-			return fmt.Sprintf("%s is not on the author's PATH (that of the syscall programs, then %s): %s", name, systemPath(), cure)
+			return fmt.Sprintf("%s is not on the session's PATH (that of the syscall programs, then %s): %s", name, systemPath(), cure)
 		}
+	case !filepath.IsAbs(name) && n.Role() == engine.Judge:
+		return fmt.Sprintf("%s lies in the workspace, and a judge's has only what it judges: give its full path, and --read its directory if it is not under /usr", name)
 	case !filepath.IsAbs(name) && n.Workspace == "":
 		return fmt.Sprintf("%s lies in the workspace, and that is new and empty: name one that has it with --workspace", name)
 	case !filepath.IsAbs(name):

@@ -11,6 +11,7 @@ import (
 	"github.com/outerloop-go/outerloop/channel"
 	"github.com/outerloop-go/outerloop/internal/dirfd"
 	"github.com/outerloop-go/outerloop/internal/engine"
+	"github.com/outerloop-go/outerloop/internal/render"
 )
 
 func logsCommand() command {
@@ -22,6 +23,8 @@ Shows what the author printed in the run's last leg, in leg N, what a job printe
 what the kernel and the runners of jobs said of the run. A sweep's name shows all of its
 tasks, NAME.3 its task 3. Of launches with the same name it is the latest. With -f it goes
 on with what is printed from then on, from leg to leg, until what is shown has ended.
+
+After what a judge printed comes its verdict, once it has concluded.
 
 A terminal gets the texts without control sequences, a file or a pipe gets their bytes.
 
@@ -97,7 +100,10 @@ func (w *logsOf) show(ctx context.Context, c *call, follow bool) error {
 			return err
 		}
 		if over || !follow || ctx.Err() != nil {
-			return p.flush()
+			if err := p.flush(); err != nil {
+				return err
+			}
+			return w.verdict(p)
 		}
 		if !news {
 			if err := p.flush(); err != nil {
@@ -109,6 +115,19 @@ func (w *logsOf) show(ctx context.Context, c *call, follow bool) error {
 		case <-time.After(logPoll):
 		}
 	}
+}
+
+// verdict shows what a judge's run came to, where no other part of its logs was asked for.
+func (w *logsOf) verdict(p *printer) error {
+	if w.kernel || w.job != "" || w.leg >= 0 {
+		return nil
+	}
+	story, err := w.root.Story(w.run)
+	if err != nil || story.FullVerdict == nil {
+		return err
+	}
+	v := channel.Verdict{Findings: story.FullVerdict.Findings, Notes: story.FullVerdict.Notes}
+	return p.put(&printed{title: "verdict"}, render.Verdict(v))
 }
 
 // logFile is one file of what was printed.

@@ -3,9 +3,11 @@ package tick
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"os/user"
 	"strings"
@@ -18,16 +20,21 @@ import (
 
 func newCommand() command {
 	return command{
-		name: "new", use: "--prompt FILE [flags] -- COMMAND [ARG …]",
+		name: "new", use: "--prompt FILE [--judge RUN] [flags] -- COMMAND [ARG …]",
 		what: "make a run; the next tick starts it",
 		detail: strings.TrimSpace(`
 Makes a run: an author's line of work. COMMAND is the author's program. It is
 started for each leg with the prompt on standard input, the workspace as its
 working directory and the syscall-* programs on its PATH.
 
+With --judge the run is a judge's: its workspace has copies of what the named runs have
+submitted, of their reports and of what their jobs printed, and it ends with a verdict.
+A judge launches nothing and has no budget, so flags for these do not go with it.
+
 Examples:
   outerloop-tick new --prompt task.md --workspace ~/src/model -- claude -p
-  outerloop-tick new --prompt task.md --workspace . --gate 'make check' -- ./author.sh`),
+  outerloop-tick new --prompt task.md --workspace . --gate 'make check' -- ./author.sh
+  outerloop-tick new --prompt what-counts.md --judge first --judge second -- claude -p`),
 		run: runNew,
 	}
 }
@@ -42,6 +49,10 @@ type newFlags struct {
 func (c *call) newFlags(n *engine.NewRun) newFlags {
 	f := c.flags
 	f.StringVar(&n.ID, "run", "", "`NAME` of the run; one is made up where it is not given")
+	f.Func("judge", "`RUN` that ended with a submit and is to be judged; may be given again", func(run string) error {
+		n.Judges = append(n.Judges, engine.Judged{Run: run})
+		return nil
+	})
 	f.StringVar(&n.Agent, "agent", "", "`NAME` of the agent, as other agents see it; the run's where it is not given")
 	f.StringVar(&n.Workspace, "workspace", "", "`DIR` the author works in; a new one in the state root where it is not given")
 	f.IntVar(&n.Budget.Launches, "launches", 24, "`N` launches in all; a sweep counts as one")
@@ -78,8 +89,11 @@ func runNew(ctx context.Context, c *call, args []string) error {
 	if *f.gpuHours != -1 {
 		n.Budget.GPUHours = f.gpuHours
 	}
+	if n.Role() == engine.Judge {
+		c.dropDefaults(&n)
+	}
 	if *f.prompt == "" {
-		return wrong("give --prompt FILE, or --prompt - for standard input", "no prompt: the author would not know what to do")
+		return wrong("give --prompt FILE, or --prompt - for standard input", "no prompt: the %s would not know what to do", n.Role())
 	}
 	if n.Prompt, err = readPrompt(*f.prompt); err != nil {
 		return err
@@ -98,11 +112,24 @@ func runNew(ctx context.Context, c *call, args []string) error {
 	if err := c.settle(root, f.place); err != nil {
 		return err
 	}
-	return c.makeRun(root, n, *f.root)
+	return c.makeRun(ctx, root, n, *f.root)
+}
+
+// dropDefaults takes from a judge's run what only an author has and nobody asked for.
+func (c *call) dropDefaults(n *engine.NewRun) {
+	given := make(map[string]bool)
+	c.flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	for name, value := range map[string]*int{
+		"launches": &n.Budget.Launches, "sleeps": &n.Budget.Sleeps, "gate-minutes": &n.GateMinutes,
+	} {
+		if !given[name] {
+			*value = 0
+		}
+	}
 }
 
 // makeRun makes the run in a state root whose backend is settled.
-func (c *call) makeRun(root engine.Root, n engine.NewRun, rootFlag string) error {
+func (c *call) makeRun(ctx context.Context, root engine.Root, n engine.NewRun, rootFlag string) error {
 	placed, _, err := readCompute(root)
 	if err != nil {
 		return err
@@ -110,7 +137,12 @@ func (c *call) makeRun(root engine.Root, n engine.NewRun, rootFlag string) error
 	if err := placed.checkTask(n); err != nil {
 		return err
 	}
-	id, err := engine.New(root, n, time.Now())
+	for _, j := range n.Judges {
+		if err := known(root, j.Run); err != nil {
+			return err
+		}
+	}
+	id, err := engine.New(ctx, root, n, time.Now(), slog.New(slog.DiscardHandler))
 	if bad, ok := errors.AsType[*engine.SettingsError](err); ok {
 		return wrong(bad.Cure, "%w", err)
 	}

@@ -38,7 +38,7 @@ func (p *progress) show(runs []engine.Status) {
 func headline(r engine.Status) string {
 	switch r.State {
 	case engine.Running:
-		return fmt.Sprintf("leg %d: the author is at work", r.Leg)
+		return fmt.Sprintf("leg %d: the %s is at work", r.Leg, r.Role)
 	case engine.Parked:
 		return fmt.Sprintf("sleep %d: %d of %s over, %d running", r.Sleeps, r.Over, render.Count(r.Jobs, "job"), r.Running)
 	case engine.Ended:
@@ -68,7 +68,7 @@ func plainly(r engine.Status) string {
 	case engine.Ready:
 		return fmt.Sprintf("leg %d is about to begin", r.Leg)
 	case engine.Running:
-		return "the author is at work"
+		return "the " + r.Role + " is at work"
 	case engine.Parking:
 		return fmt.Sprintf("sleep %d: jobs are going in", r.Sleeps)
 	case engine.Parked:

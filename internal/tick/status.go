@@ -24,15 +24,17 @@ func statusCommand() command {
 Shows how every run of the state root stands. It changes no run.
 
 STATE is ready, running, parking or parked, and once the run has ended its outcome:
-submitted, accepted, finished, failed, stuck or cancelled. LEG is the leg that runs or
-ran last, JOBS how many of the present sleep's are over. SINCE is how long ago the run
-was made, or, once it has ended, how long ago that was.
+submitted, accepted, finished, failed, stuck or cancelled; a judge's is concluded once it
+gave its verdict. LEG is the leg that runs or ran last, JOBS how many of the present
+sleep's are over. SINCE is how long ago the run was made, or, once it has ended, how long
+ago that was.
 
 With --watch a terminal also shows each launch that is out, with how many of its tasks
 are done and how long the longest has run of its walltime, and the leg that runs likewise.
 
 In JSON the state of a run that has ended is "ended", and "outcome" says how; "leg" is
-the leg that runs, or the next.
+the leg that runs, or the next. "role" is author or judge, and a judge's run has "judges"
+and, once it has concluded, "verdict", in figures.
 
 Examples:
   outerloop-tick status
@@ -103,11 +105,15 @@ func statusTable(root engine.Root, runs []engine.Status, now time.Time) []byte {
 		if r.State == engine.Ended {
 			state, since = string(r.Outcome), r.Ended
 		}
+		launches, sleeps := strconv.Itoa(r.Budget.Launches), strconv.Itoa(r.Budget.Sleeps)
+		if r.Role == engine.Judge {
+			launches, sleeps = "-", "-"
+		}
 		if r.Jobs > 0 {
 			jobs = fmt.Sprintf("%d/%d", r.Over, r.Jobs)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\n", r.Run, render.Line(r.Agent, 32), state, lastLeg(root, r), jobs,
-			r.Budget.Launches, r.Budget.Sleeps, age(now.Sub(since)), detail(r))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Run, render.Line(r.Agent, 32), state, lastLeg(root, r), jobs,
+			launches, sleeps, age(now.Sub(since)), detail(r))
 	}
 	w.Flush()
 	return b.Bytes()

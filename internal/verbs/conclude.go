@@ -12,6 +12,7 @@ import (
 func Conclude() *Verb {
 	v := &Verb{
 		name:     "conclude",
+		role:     judge,
 		does:     "commits the findings that are staged as a judge's verdict",
 		synopsis: "[flags]",
 		details: fmt.Sprintf(`It is for a session that judges; the kernel refuses a verdict of an author's run.

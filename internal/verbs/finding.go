@@ -12,6 +12,7 @@ import (
 func Finding() *Verb {
 	v := &Verb{
 		name:     "finding",
+		role:     judge,
 		does:     "stages one finding of a judge's verdict",
 		synopsis: "--file FILE --kind KIND --confidence LEVEL --summary TEXT [flags]",
 		details: fmt.Sprintf(`It is for a session that judges; the kernel refuses a verdict of an author's run.

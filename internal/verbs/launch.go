@@ -14,6 +14,7 @@ import (
 func Launch() *Verb {
 	v := &Verb{
 		name:     "launch",
+		role:     author,
 		does:     "stages an experiment that runs outside the sandbox while you sleep",
 		synopsis: "--name NAME [flags] -- COMMAND [ARGUMENT...]",
 		details: `The launch runs once you have called syscall-sleep and ended your session, on the

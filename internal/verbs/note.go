@@ -14,6 +14,7 @@ import (
 func Note() *Verb {
 	v := &Verb{
 		name:     "note",
+		role:     author,
 		does:     "stages a note to yourself, which you are given back when you wake",
 		synopsis: "[flags] TEXT... | -",
 		details: fmt.Sprintf(`Say what you were testing and what you mean to do with the results. A note holds

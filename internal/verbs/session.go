@@ -37,6 +37,9 @@ func (c *call) session() (*channel.Session, error) {
 // withSession runs do on the call's channel.
 func withSession(do func(*call, *channel.Session) error) func(*call) error {
 	return func(c *call) error {
+		if err := c.checkRole(); err != nil {
+			return err
+		}
 		s, err := c.session()
 		if err != nil {
 			return err
@@ -44,6 +47,21 @@ func withSession(do func(*call, *channel.Session) error) func(*call) error {
 		defer s.Close()
 		return do(c, s)
 	}
+}
+
+// checkRole refuses what the kernel would refuse when the session has ended. Where no
+// kernel says whose session this is, that one decides.
+func (c *call) checkRole() error {
+	role := c.getenv("OUTERLOOP_ROLE")
+	switch {
+	case c.verb.role == "" || role == "" || role == c.verb.role:
+		return nil
+	case role == judge:
+		return failed("stage what you find with syscall-finding, then use syscall-conclude and end your session",
+			"this session judges, and launches or submits nothing")
+	}
+	return failed("stage launches or a submit and use syscall-sleep",
+		"a verdict is for a judge to give, and this session is an author's")
 }
 
 // unending is the context of every wait here. Nothing cancels a verb but the end

@@ -11,6 +11,7 @@ import (
 func Sleep() *Verb {
 	v := &Verb{
 		name:     "sleep",
+		role:     author,
 		does:     "commits what is staged, to run once your session has ended",
 		synopsis: "[flags]",
 		details: `Launches, note and submit become the one request that the kernel reads when your

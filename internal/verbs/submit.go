@@ -12,6 +12,7 @@ import (
 func Submit() *Verb {
 	v := &Verb{
 		name:     "submit",
+		role:     author,
 		does:     "stages the claim that the workspace is worth merging, with a report that says why",
 		synopsis: "--report FILE [flags]",
 		details: fmt.Sprintf(`At syscall-sleep the workspace is sealed as it is then, and the gate measures it

@@ -10,6 +10,7 @@ type Verb struct {
 	examples [2]string // calls that work, without the program's name
 	options  options
 	operands operands
+	role     string // whose session it is for, "" for everybody's
 	run      func(*call) error
 }
 
@@ -20,6 +21,12 @@ const (
 	noOperands      operands = iota
 	textOperands             // words, with or without "--" in front
 	commandOperands          // a command, which "--" must announce
+)
+
+// The roles of a session, as a kernel may name its own in OUTERLOOP_ROLE.
+const (
+	author = "author"
+	judge  = "judge"
 )
 
 func (v *Verb) program() string { return "syscall-" + v.name }
