@@ -95,7 +95,7 @@ func copySubmit(ctx context.Context, root Root, id, dir string, log *slog.Logger
 		return "", refuse("outerloop-tick status lists the runs", "--judge: %w", err)
 	}
 	// Under its lock, so that no prune takes the seal away meanwhile.
-	r, err := openRun(ctx, root, id, retryWait)
+	r, err := openRun(ctx, root, id, retryWait, operator)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", refuse("outerloop-tick status lists the runs", "there is no run %s to judge", id)
 	}
