@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,13 +14,16 @@ import (
 	"github.com/outerloop-go/outerloop/internal/attack"
 )
 
-// race runs round again and again, at least as often as [attack.Rounds] says
-// and until each of the outcomes has been seen. The attacker is running.
-func race(t *testing.T, ordinary int, round func() string, outcomes ...string) {
+// TestAttacker is the process of the races, and on its own does nothing.
+func TestAttacker(t *testing.T) { attack.Serve(t) }
+
+// race runs round again and again, at least so often and until each of the
+// outcomes has been seen. The attacker is running.
+func race(t *testing.T, rounds int, round func() string, outcomes ...string) {
 	t.Helper()
 	var seen attack.Outcomes
 	deadline := time.Now().Add(patience)
-	for n := attack.Rounds(t, ordinary); n > 0 || !seen.Seen(outcomes...); n-- {
+	for n := rounds; n > 0 || !seen.Seen(outcomes...); n-- {
 		if n < 0 && time.Now().After(deadline) {
 			break // Require says what was never seen
 		}
@@ -30,26 +32,18 @@ func race(t *testing.T, ordinary int, round func() string, outcomes ...string) {
 	seen.Require(t, outcomes...)
 }
 
-// two makes a pair of names to exchange: a good one and a plant.
-func two(t *testing.T, dir string, c *attack.Canary, good, plant string) (a, b string) {
-	t.Helper()
-	named := strings.NewReplacer("SECRET", c.Secret, "TREE", c.Tree)
-	attack.Tree(t, dir, good, named.Replace(plant))
-	name := func(line string) string { return filepath.Join(dir, strings.Fields(line)[1]) }
-	return name(good), name(plant)
-}
-
 // The committed request is exchanged for each kind of plant while it is read.
 func TestRaceCommitted(t *testing.T) {
 	const request = `{"type":"sleep"}`
-	for _, plant := range []string{"link other SECRET", "hard other SECRET", "fifo other", "socket other", "dir other"} {
+	plants := []string{"link other SECRET", "hard other SECRET", "fifo other", "socket other", "dir other"}
+	for _, plant := range plants {
 		t.Run(plant, func(t *testing.T) {
 			k, _, dir := open(t)
 			canary := attack.NewCanary(t)
-			a, b := two(t, dir, canary, "file "+channel.CommittedFile+" "+request, plant)
+			attack.Tree(t, dir, canary.Lines("file "+channel.CommittedFile+" "+request, plant)...)
 			before := attack.Descriptors(t, dir)
-			stop := attack.Swap(t, a, b, nil)
-			race(t, 2000, func() string {
+			attacker := attack.Start(t, dir, "swap "+channel.CommittedFile+" other")
+			race(t, attack.Share(t, 2000, len(plants)), func() string {
 				raw, err := k.ReadCommitted(channel.MaxSleepBytes)
 				var refused *channel.RefusedError
 				switch {
@@ -60,7 +54,7 @@ func TestRaceCommitted(t *testing.T) {
 				}
 				return fmt.Sprintf("%.40q, %v", raw, err)
 			}, "read", "refused")
-			t.Logf("%d exchanges", stop())
+			t.Logf("%d exchanges", attacker.Stop())
 			if after := attack.Descriptors(t, dir); after != before {
 				t.Errorf("%d descriptors before, %d after", before, after)
 			}
@@ -72,15 +66,14 @@ func TestRaceCommitted(t *testing.T) {
 // The done marker says 5, and the plant says nothing.
 func TestRaceDone(t *testing.T) {
 	k, _, dir := open(t)
-	canary := attack.NewCanary(t)
-	a, b := two(t, dir, canary, "file queue-done 5", "fifo other")
+	attack.Tree(t, dir, "file queue-done 5", "fifo other")
 	request := filepath.Join(dir, "queue-request")
 	write(t, request, "")
 	if err := os.Chtimes(request, time.Unix(3, 0), time.Unix(3, 0)); err != nil {
 		t.Fatal(err)
 	}
-	attack.Swap(t, a, b, nil)
-	race(t, 5000, func() string {
+	attack.Start(t, dir, "swap queue-done other")
+	race(t, attack.Rounds(t, 5000), func() string {
 		stamp, pending, err := k.Pending("queue")
 		if err != nil || stamp != 3 {
 			return fmt.Sprint(stamp, err)
@@ -89,34 +82,60 @@ func TestRaceDone(t *testing.T) {
 	}, "pending true", "pending false")
 }
 
+// Each file of an answer is exchanged for each kind of plant while it is written. What the
+// kernel replaces is planted anew.
+func TestRaceAnswer(t *testing.T) {
+	plants := []string{
+		"link other SECRET", "link other MISSING", "hard other SECRET", "fifo other", "socket other", "dir other",
+	}
+	for _, file := range []string{"queue.json", "queue-done"} {
+		for _, plant := range plants {
+			t.Run(file+"/"+plant, func(t *testing.T) {
+				k, _, dir := open(t)
+				canary := attack.NewCanary(t)
+				attack.Tree(t, dir, canary.Lines("file "+file+" x", plant)...)
+				before := attack.Descriptors(t, dir)
+				attacker := attack.Start(t, dir, canary.Lines("swap "+file+" other", "again "+file+" other "+plant)...)
+				race(t, attack.Share(t, 50, 2*len(plants)), func() string {
+					planted := attacker.Done(1)
+					err := k.Answer("queue", 7, []byte(ours))
+					switch {
+					// A directory that is there again is not fought over.
+					case err != nil && !strings.HasPrefix(plant, "dir"):
+						return err.Error()
+					case err != nil || attacker.Done(1) > planted:
+						return "met the plant"
+					}
+					return "answered"
+				}, "answered", "met the plant")
+				t.Logf("%d rounds", attacker.Stop())
+				checkNoTemporary(t, dir)
+				if after := attack.Descriptors(t, dir); after != before {
+					t.Errorf("%d descriptors before, %d after", before, after)
+				}
+				canary.Check(t)
+			})
+		}
+	}
+}
+
 // A directory on the way of an artifact is exchanged for a link to one outside.
 // The kernel removes each link that it meets, and another is planted.
 func TestRaceDeliver(t *testing.T) {
 	k, _, dir := open(t)
 	canary := attack.NewCanary(t)
-	a, b := two(t, dir, canary, "dir results/l/0", "link other TREE")
-	isLink := func(path string) bool {
-		info, err := os.Lstat(path)
-		return err == nil && info.Mode()&fs.ModeSymlink != 0
-	}
-	var met atomic.Int64
-	attack.Loop(t, func() {
-		attack.Exchange(a, b)
-		if !isLink(a) && !isLink(b) {
-			met.Add(1)
-			os.RemoveAll(b)
-			os.Symlink(canary.Tree, b)
-		}
-	})
+	attack.Tree(t, dir, canary.Lines("dir results/l/0", "link other TREE")...)
+	attacker := attack.Start(t, dir, canary.Lines("swap results/l/0 other", "again results/l/0 other link other TREE")...)
 	r := channel.Result{Launch: "l", Task: 0, Artifact: "out/m.json"}
-	race(t, 1000, func() string {
-		before := met.Load()
+	race(t, attack.Rounds(t, 1000), func() string {
+		planted := attacker.Done(1)
 		err := errors.Join(k.Withdraw(r), k.Deliver(r, strings.NewReader(ours)))
-		if err != nil || met.Load() > before {
+		if err != nil || attacker.Done(1) > planted {
 			return "link refused"
 		}
 		return "delivered"
 	}, "delivered", "link refused")
+	t.Logf("%d rounds", attacker.Stop())
 	canary.Check(t)
 }
 
@@ -125,27 +144,8 @@ func TestRaceDeliver(t *testing.T) {
 func TestRaceTemporary(t *testing.T) {
 	k, _, dir := open(t)
 	canary := attack.NewCanary(t)
-	link := filepath.Join(dir, "link")
-	round := 0
-	attack.Loop(t, func() {
-		round++
-		os.Symlink(canary.Secret, link) // ready before there is something to replace
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return
-		}
-		for _, e := range entries {
-			path := filepath.Join(dir, e.Name())
-			switch {
-			case !strings.HasPrefix(e.Name(), ".tmp-"):
-			case round%4 == 0:
-				os.Remove(path)
-			default:
-				os.Rename(link, path)
-			}
-		}
-	})
-	race(t, 500, func() string {
+	attacker := attack.Start(t, dir, canary.Lines("link link SECRET", "temps link")...)
+	race(t, attack.Rounds(t, 500), func() string {
 		if err := k.Answer("queue", 7, []byte(ours)); err != nil {
 			if !errors.Is(err, fs.ErrNotExist) {
 				return err.Error()
@@ -161,6 +161,7 @@ func TestRaceTemporary(t *testing.T) {
 		}
 		return "answered"
 	}, "answered", "failed", "the attacker's link")
+	t.Logf("%d rounds", attacker.Stop())
 	canary.Check(t)
 }
 
@@ -175,9 +176,9 @@ func TestRaceChannel(t *testing.T) {
 			s.Close()
 			canary := attack.NewCanary(t)
 			workspace := filepath.Dir(dir)
-			a, b := two(t, workspace, canary, "dir "+channel.DirName, plant)
-			stop := attack.Swap(t, a, b, nil)
-			race(t, 500, func() string {
+			attack.Tree(t, workspace, canary.Lines(plant)...)
+			attacker := attack.Start(t, workspace, "swap "+channel.DirName+" other")
+			race(t, attack.Share(t, 500, 2), func() string {
 				replaced, err := k.Refresh()
 				if answered := k.Answer("queue", 7, []byte(ours)); answered != nil {
 					return answered.Error()
@@ -192,7 +193,7 @@ func TestRaceChannel(t *testing.T) {
 				}
 				return "held"
 			}, outcomes...)
-			stop()
+			t.Logf("%d exchanges", attacker.Stop())
 			if err := k.Close(); err != nil {
 				t.Error(err)
 			}

@@ -259,7 +259,7 @@ func (s *suite) survivesSwappedChannel(t *testing.T) {
 		defer dir.Close()
 		other := filepath.Join(p.workspace, "other")
 		p.must(os.Symlink(canary.Tree, other))
-		swapped := attack.Swap(t, p.path(""), other, nil)
+		swapped := attack.Loop(t, func() { attack.Exchange(p.path(""), other) })
 		p.askAnyhow(dir, filepath.Base(p.done()), attack.Rounds(t, 50))
 		t.Logf("%d exchanges", swapped())
 		if info, err := os.Lstat(p.path("")); err != nil || !info.IsDir() {

@@ -51,6 +51,15 @@ func NewCanary(t testing.TB) *Canary {
 	return c
 }
 
+// Lines puts the canary's paths in lines of [Tree] or [Start]: SECRET, TREE and MISSING.
+func (c *Canary) Lines(lines ...string) []string {
+	named := make([]string, len(lines))
+	for i, line := range lines {
+		named[i] = strings.NewReplacer("SECRET", c.Secret, "TREE", c.Tree, "MISSING", c.Missing).Replace(line)
+	}
+	return named
+}
+
 // Check fails the test where anything was read or changed. Call it once: it
 // reads the files itself.
 func (c *Canary) Check(t testing.TB) {

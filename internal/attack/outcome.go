@@ -64,6 +64,12 @@ func (o *Outcomes) Require(t testing.TB, outcomes ...string) {
 // OUTERLOOP_SOAK says, as make soak sets it.
 func Rounds(t testing.TB, ordinary int) int {
 	t.Helper()
+	return Share(t, ordinary, 1)
+}
+
+// Share is Rounds where several tests of one kind share those of a soak.
+func Share(t testing.TB, ordinary, tests int) int {
+	t.Helper()
 	text := os.Getenv("OUTERLOOP_SOAK")
 	if text == "" {
 		return ordinary
@@ -72,7 +78,7 @@ func Rounds(t testing.TB, ordinary int) int {
 	if err != nil || n < 1 {
 		t.Fatalf("OUTERLOOP_SOAK=%q is no number of rounds", text)
 	}
-	return n
+	return max(ordinary, n/tests)
 }
 
 // Descriptors is how many open descriptors of this process lead to one of the

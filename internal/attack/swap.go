@@ -43,22 +43,6 @@ func renameat2() uintptr {
 	return 276 // of the generic table: arm64, riscv64, loong64
 }
 
-// Swap exchanges two names again and again until stop is called, which returns
-// how often. What stands under them is where it was first when the number is
-// even. Errors do not end it: the code under test may remove a name, and put
-// restores it.
-func Swap(t testing.TB, a, b string, put func()) (stop func() int) {
-	t.Helper()
-	if err := Exchange(a, b); err != nil {
-		t.Fatal(err)
-	}
-	return Loop(t, func() {
-		if Exchange(a, b) != nil && put != nil {
-			put()
-		}
-	})
-}
-
 // Loop calls do again and again until stop is called, which returns how often.
 func Loop(t testing.TB, do func()) (stop func() int) {
 	quit, rounds := make(chan struct{}), make(chan int, 1)

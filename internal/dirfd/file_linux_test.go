@@ -67,29 +67,16 @@ func TestReadPlants(t *testing.T) {
 	canary.Check(t)
 }
 
+// TestAttacker is the process of the races, and on its own does nothing.
+func TestAttacker(t *testing.T) { attack.Serve(t) }
+
 // A file that is cut and grown while it is read is whole or refused, and never
 // more than the bound.
 func TestReadWhileItChanges(t *testing.T) {
 	d, path := open(t)
-	file := path + "/f"
 	const most = 5000
-	small, big := bytes.Repeat([]byte("s"), most), bytes.Repeat([]byte("b"), 3*most)
-	if err := os.WriteFile(file, small, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.OpenFile(file, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	n := 0
-	stop := attack.Loop(t, func() {
-		if n++; n%2 == 0 {
-			f.WriteAt(big, 0)
-		} else {
-			f.Truncate(int64(n % most))
-		}
-	})
+	attacker := attack.Start(t, path,
+		"file f "+strings.Repeat("b", 3*most), "cut f 17", "file f "+strings.Repeat("s", most), "cut f 4999", "sparse f 4096")
 	var seen attack.Outcomes
 	deadline := time.Now().Add(time.Minute)
 	for n := attack.Rounds(t, 2000); n > 0 || !seen.Seen("read", "refused") && time.Now().Before(deadline); n-- {
@@ -103,7 +90,7 @@ func TestReadWhileItChanges(t *testing.T) {
 			seen.Add(fmt.Sprint(len(text), err))
 		}
 	}
-	stop()
+	attacker.Stop()
 	seen.Require(t, "read", "refused")
 }
 

@@ -20,7 +20,9 @@ func openBelow(fd int, untrustedName string, flags int, mode uint32) (int, error
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
 	})
 	switch err {
-	case unix.ENOSYS, unix.EPERM, unix.EAGAIN: // forbidden calls are EPERM in older containers
+	// Forbidden calls are EPERM in older containers. A file that somebody moves out of the
+	// directory between its look-up and its opening is EXDEV: it has escaped, and no look-up.
+	case unix.ENOSYS, unix.EPERM, unix.EAGAIN, unix.EXDEV:
 		return unix.Openat(fd, untrustedName, flags|unix.O_CLOEXEC, mode)
 	}
 	return n, err

@@ -1,52 +1,34 @@
 package seal
 
 import (
-	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/outerloop-go/outerloop/internal/attack"
 	"github.com/outerloop-go/outerloop/internal/dirfd"
 )
 
-// attack repeats a step until the test has seen enough of it.
-func attack(step func()) (stop func()) {
-	done := make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for {
-			select {
-			case <-done:
-				return
-			default:
-				step()
-			}
-		}
-	})
-	return func() { close(done); wg.Wait() }
-}
+// TestAttacker is the process of the races, and on its own does nothing.
+func TestAttacker(t *testing.T) { attack.Serve(t) }
 
 // TestChangingFile: a file that grows, is cut and vanishes while it is sealed.
 // Whatever is sealed is a state it can have been in, and the store stays sound.
 func TestChangingFile(t *testing.T) {
 	t.Parallel()
-	big := bytes.Repeat([]byte("x"), 3*smallFile)
+	const size = 3 * smallFile
 	r := newRig(t, tree{"a": "1", "z": "2"}, Limits{})
-	path := filepath.Join(r.workspace, "m")
-	stop := attack(func() {
-		os.WriteFile(path, big, 0o644)
-		os.Truncate(path, int64(len(big))/2)
-		os.Truncate(path, 10)
-		os.Remove(path)
-	})
+	steps := []string{"file m " + strings.Repeat("x", size), fmt.Sprint("cut m ", size/2), "cut m 10"}
+	steps = slices.Concat(steps, steps, steps, steps, []string{"remove m"})
+	attacker := attack.Start(t, r.workspace, steps...)
 	outcomes := map[string]int{}
-	for range 40 {
+	for range attack.Share(t, 40, 1000) {
 		s := r.seal()
 		got := r.back(s.Commit)
 		if got["a"] != "1" || got["z"] != "2" {
@@ -64,7 +46,7 @@ func TestChangingFile(t *testing.T) {
 			t.Fatalf("bytes that the file never had: %q", strings.Trim(content, "x"))
 		}
 	}
-	stop()
+	attacker.Stop()
 	t.Log(outcomes)
 	r.operator("fsck", "--full")
 }
@@ -96,24 +78,14 @@ func TestSwaps(t *testing.T) {
 	outside := t.TempDir()
 	tree{"secret": "OUTSIDE", "f": "OUTSIDE", "deep/f": "OUTSIDE", ".gitignore": "f\n"}.make(t, outside)
 	r := newRig(t, tree{"d/f": "inside", "d/deep/f": "inside", "d/.gitignore": "none\n"}, Limits{})
-	in := func(name string) string { return filepath.Join(r.workspace, name) }
-	stop := attack(func() {
-		os.Rename(in("d"), in("real"))
-		os.Symlink(outside, in("d"))
-		os.Remove(in("d"))
-		os.Rename(in("real"), in("d"))
-		for _, name := range []string{"d/f", "d/.gitignore"} {
-			content, _ := os.ReadFile(in(name))
-			os.Remove(in(name))
-			syscall.Mkfifo(in(name), 0o644)
-			os.Remove(in(name))
-			os.Symlink(outside+"/"+filepath.Base(name), in(name))
-			os.Remove(in(name))
-			os.WriteFile(in(name), content, 0o644)
-		}
-	})
+	steps := []string{"move d real", "link d " + outside, "remove d", "move real d"}
+	for name, content := range map[string]string{"d/f": "inside", "d/.gitignore": "none"} {
+		steps = append(steps, "remove "+name, "fifo "+name, "remove "+name,
+			"link "+name+" "+outside+"/"+filepath.Base(name), "remove "+name, "file "+name+" "+content)
+	}
+	attacker := attack.Start(t, r.workspace, steps...)
 	whole, partial := 0, 0
-	for range 60 {
+	for range attack.Share(t, 60, 1000) {
 		s := r.seal()
 		for name, content := range r.back(s.Commit) {
 			if strings.Contains(content, "OUTSIDE") {
@@ -126,7 +98,7 @@ func TestSwaps(t *testing.T) {
 			partial++
 		}
 	}
-	stop()
+	attacker.Stop()
 	t.Logf("%d whole, %d partial", whole, partial)
 	if partial == 0 {
 		t.Error("no seal met the attacker")
