@@ -50,7 +50,7 @@ func TestVerdictOutlivesItsProcess(t *testing.T) {
 	finding := `{"file":"a","line":null,"confidence":"low","summary":"` + strings.Repeat("s", 5000) + `","detail":"","blocking":true,"kind":"note"}`
 	request := `{"type":"verdict","findings":[` + strings.Repeat(finding+",", 19) + finding + `],"notes":"n"}`
 	k := commit(t, r, request)
-	before := *r
+	before := r.Record
 	if err := b.finishLeg(t.Context(), r, k, ending{Cause: byItself}); err != nil {
 		t.Fatal(err)
 	}
@@ -58,9 +58,8 @@ func TestVerdictOutlivesItsProcess(t *testing.T) {
 		t.Errorf("%s: %s", r.Outcome, r.Reason)
 	}
 	// The process died before the run's record said so.
-	r.Record = before.Record
-	r.State = Running
-	if err := errors.Join(r.save(), os.Remove(r.path(verdictFile)), r.Close()); err != nil {
+	before.State = Running
+	if err := errors.Join(writeJSON(r.path("run.json"), before), os.Remove(r.path(verdictFile)), r.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if broken := b.pass(t); len(broken) > 0 {
