@@ -36,7 +36,7 @@ type JobSpec struct {
 	MemoryMB int `json:"memory_mb,omitempty"` // per task
 	GPUs     int `json:"gpus,omitempty"`      // per task
 
-	Array    int `json:"array,omitempty"`    // number of tasks, which see SWEEP_INDEX from 0; 0 for a job that is no array
+	Array    int `json:"array,omitempty"`    // number of tasks, at most 100,000, which see SWEEP_INDEX from 0; 0 for a job that is no array
 	Throttle int `json:"throttle,omitempty"` // at most so many tasks of the array at a time; 0 for all of them
 
 	After []string  `json:"after,omitempty"` // ids of jobs that must be over, however they ended, before this one starts
@@ -86,8 +86,10 @@ func (s *JobSpec) Check() error {
 		return refuse("its walltime is %d minutes; ask for 1 to %d", s.Minutes, maxMinutes)
 	case s.CPUs < 0 || s.MemoryMB < 0 || s.GPUs < 0:
 		return refuse("it asks for %d CPUs, %d MB and %d GPUs a task; none of them may be negative", s.CPUs, s.MemoryMB, s.GPUs)
-	case s.Array < 0 || s.Throttle < 0:
-		return refuse("its array of %d tasks, %d at a time, is negative; ask for 0 or more", s.Array, s.Throttle)
+	case s.Array < 0 || s.Array > maxTasks:
+		return refuse("its array has %d tasks; ask for 0 to %d", s.Array, maxTasks)
+	case s.Throttle < 0:
+		return refuse("its array runs %d tasks at a time; ask for 0 or more", s.Throttle)
 	}
 	return nil
 }

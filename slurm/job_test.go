@@ -39,7 +39,8 @@ func TestCheck(t *testing.T) {
 		{"-1 MB", func(s *JobSpec) { s.MemoryMB = -1 }},
 		{"-1 GPUs", func(s *JobSpec) { s.GPUs = -1 }},
 		{"-1 tasks", func(s *JobSpec) { s.Array = -1 }},
-		{"-1 at a time", func(s *JobSpec) { s.Throttle = -1 }},
+		{"100001 tasks", func(s *JobSpec) { s.Array = maxTasks + 1 }},
+		{"-1 tasks at a time", func(s *JobSpec) { s.Throttle = -1 }},
 	} {
 		spec := good
 		tt.change(&spec)

@@ -88,6 +88,7 @@ func TestParseTasks(t *testing.T) {
 		{"5-3", nil, 0, true},
 		{"0-4:0", nil, 0, true},
 		{"0-2147483647", nil, 0, true},
+		{"3,0-99999%2", []int{3}, 2, true},
 		{"1%x", []int{1}, 0, false},
 		{"-1", nil, 0, true},
 	} {

@@ -206,12 +206,14 @@ func expand(j listed, index string) []listed {
 // errCut says that a list of tasks was cut short.
 var errCut = errors.New("the list of tasks is not complete")
 
-// maxTasks is the most that Slurm can have in one array: slurm.conf(5), MaxArraySize.
-const maxTasks = 4_000_001
+// maxTasks bounds an array, and with it what one row can make of itself: slurm.conf(5)
+// lets MaxArraySize be 4,000,001, and a list of so many that waits is one short line of
+// squeue's and gigabytes of rows. A longer list is not ours and stays one row.
+const maxTasks = 100_000
 
 // parseTasks reads the list of an array's tasks as squeue(1) and sacct(1) print it,
 // "2-3,7,10-20:5%2", and its throttle. Long lists end in "..."; then, and where the
-// list is none, it returns what it has read so far and an error.
+// list is none or has more than maxTasks, it returns what it has read so far and an error.
 func parseTasks(index string) (tasks []int, throttle int, err error) {
 	list, number, limited := strings.Cut(strings.Trim(index, "[]"), "%")
 	if limited {
