@@ -57,8 +57,8 @@ FUZZTIME ?= 10m
 fuzz: ## fuzz every parser in turn, FUZZTIME each
 	@sh scripts/fuzz.sh $(FUZZTIME)
 
-soak: ## race the kernel against a hostile session at full size
-	@sh scripts/soak.sh $(ROUNDS)
+soak: ## race the kernel against a hostile session at full size, and kill it at every operation
+	@sh scripts/soak.sh $(or $(ROUNDS),100000) $(PART)
 
 sizes: build ## print the size of each program, and fail above its bound
 	@sh scripts/sizes.sh $(BIN)

@@ -52,6 +52,7 @@ func drawing() []arrow {
 		{from: "internal/bench/cmd/*", to: "internal/bench"},
 		{from: "internal/manual/cmd/*", to: "internal/manual internal/tick internal/verbs"},
 		{from: "internal/arrows"},
+		{from: "internal/crash"},
 		{from: "internal/packages"},
 		// A real cluster for tests, which may also stand around a shell command.
 		{from: "internal/slurmtest"},

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -115,6 +116,17 @@ func fill(f *os.File, durability Durability, write func(*os.File) error) error {
 	return err
 }
 
+// tempPrefix begins the names of files that are not whole yet, and 16 hexadecimal digits
+// follow it.
+const tempPrefix = ".tmp-"
+
+// Temporary says whether a name is one that Publish gives a file which is not whole yet.
+// Where its process was killed, somebody else has to remove it.
+func Temporary(name string) bool {
+	random, ok := strings.CutPrefix(name, tempPrefix)
+	return ok && len(random) == 16 && strings.Trim(random, "0123456789abcdef") == ""
+}
+
 // createTemp makes a new file under a name that nobody could have guessed, let
 // alone planted something under: O_EXCL refuses links and files alike.
 func (d *Dir) createTemp(fd int, perm fs.FileMode) (f *os.File, temp string, err error) {
@@ -123,7 +135,7 @@ func (d *Dir) createTemp(fd int, perm fs.FileMode) (f *os.File, temp string, err
 		if err := randomBytes(random[:]); err != nil {
 			return nil, "", pathError("random", d.name, err)
 		}
-		temp = ".tmp-" + hex.EncodeToString(random[:])
+		temp = tempPrefix + hex.EncodeToString(random[:])
 		err = d.held(fd, "create", temp, func(fd int) error {
 			n, err := openBelow(fd, temp,
 				unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, uint32(perm.Perm()))

@@ -11,8 +11,10 @@ package durable
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/google/renameio/v2"
 )
@@ -43,4 +45,26 @@ func MkdirAll(path string) error {
 		return err
 	}
 	return SyncDir(filepath.Dir(path))
+}
+
+// Sweep removes what [WriteFile] has left beside its files in a directory where the
+// process was killed: everything whose name begins with a dot and ends in a digit, as
+// names of temporary files and directories do. The caller must be the only one to write
+// in the directory, with no other file of such a name. One that is missing is no error.
+func Sweep(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, entry := range entries {
+		name := entry.Name()
+		if name[0] == '.' && strings.TrimRight(name, "0123456789") != name {
+			errs = append(errs, os.RemoveAll(filepath.Join(dir, name)))
+		}
+	}
+	return errors.Join(errs...)
 }

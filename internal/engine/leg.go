@@ -41,6 +41,9 @@ func (e *Engine) Leg(ctx context.Context, id string, leg int) (err error) {
 }
 
 func (e *Engine) leg(ctx context.Context, r *Run) error {
+	if err := r.sweep(); err != nil {
+		return err
+	}
 	if r.ending() {
 		return e.endRun(ctx, r)
 	}

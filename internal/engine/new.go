@@ -43,12 +43,31 @@ func New(ctx context.Context, root Root, n NewRun, now time.Time, log *slog.Logg
 	if n.Agent == "" {
 		n.Agent = n.ID
 	}
+	unlock, locked, err := root.making("runs", makeWait)
+	if err != nil {
+		return "", fmt.Errorf("making the run: %w", err)
+	}
+	defer unlock()
 	if err := n.check(root); err != nil {
 		return "", err
 	}
 	if _, err := os.Lstat(root.RunDir(n.ID)); err == nil {
 		return "", runExists(n.ID)
 	}
+	if _, unmade, err := root.list(); err != nil {
+		return "", err
+	} else if locked {
+		if err := root.removeUnmade(unmade); err != nil {
+			return "", fmt.Errorf("sweeping what was not made: %w", err)
+		}
+	}
+	// A run is there with all that belongs to it, or not at all: it is made under
+	// a name that no run can have, and renamed.
+	temp, err := os.MkdirTemp(root.join("runs"), unmadePrefix+n.ID+".")
+	if err != nil {
+		return "", fmt.Errorf("making the run: %w", err)
+	}
+	defer os.RemoveAll(temp)
 	if n.Role() == Judge {
 		if err := n.layOut(ctx, root, log); err != nil {
 			return "", err
@@ -59,13 +78,6 @@ func New(ctx context.Context, root Root, n NewRun, now time.Time, log *slog.Logg
 			return "", fmt.Errorf("making the workspace: %w", err)
 		}
 	}
-	// A run is there with all that belongs to it, or not at all: it is made under
-	// a name that no run can have, and renamed.
-	temp, err := os.MkdirTemp(root.join("runs"), ".new-")
-	if err != nil {
-		return "", fmt.Errorf("making the run: %w", err)
-	}
-	defer os.RemoveAll(temp)
 	if err := n.fill(temp, now); err != nil {
 		return "", fmt.Errorf("making the run: %w", err)
 	}

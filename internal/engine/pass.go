@@ -26,7 +26,7 @@ type Summary struct {
 // The error is one that concerns all runs. Without the queue nothing is known
 // about any job, so nothing is done.
 func (e *Engine) Pass(ctx context.Context) (Summary, error) {
-	ids, err := e.Root.Runs()
+	ids, unmade, err := e.Root.list()
 	if err != nil {
 		return Summary{}, err
 	}
@@ -44,6 +44,9 @@ func (e *Engine) Pass(ctx context.Context) (Summary, error) {
 	see, err := e.look(ctx)
 	if err != nil {
 		return Summary{}, err
+	}
+	if err := e.Root.sweepUnmade(unmade); err != nil {
+		e.Log.Warn("runs that were not made could not be swept", "error", err)
 	}
 	if err := runner.SweepScratch(e.Root.ScratchDir(), e.Log); err != nil {
 		e.Log.Warn("what dead jobs have left could not be swept", "error", err)
@@ -98,6 +101,9 @@ func (e *Engine) move(ctx context.Context, id string, see *sight) error {
 		return err // ErrBusy: the process that has it moves it
 	}
 	defer r.Close()
+	if err := r.sweep(); err != nil {
+		return err
+	}
 	if r.ending() {
 		return e.endRun(ctx, r)
 	}

@@ -59,7 +59,7 @@ func InstallProgram(root Root, executable, verbs string) (Program, error) {
 	if _, err := os.Stat(p.dir); err == nil {
 		return p, nil
 	}
-	if err := copyProgram(files, p.dir); err != nil {
+	if err := copyProgram(root, files, p.dir); err != nil {
 		return Program{}, fmt.Errorf("copying the programs into the state root: %w", err)
 	}
 	return p, nil
@@ -107,7 +107,20 @@ func hashFiles(files []programFile) (string, error) {
 	return hex.EncodeToString(all.Sum(nil))[:32], nil
 }
 
-func copyProgram(files []programFile, dir string) error {
+func copyProgram(root Root, files []programFile, dir string) error {
+	unlock, locked, err := root.making("bin", makeWait)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if _, err := os.Stat(dir); err == nil {
+		return nil // by the process that had the lock
+	}
+	if locked {
+		if err := sweepCopies(filepath.Dir(dir)); err != nil {
+			return err
+		}
+	}
 	temp, err := os.MkdirTemp(filepath.Dir(dir), copyPrefix)
 	if err != nil {
 		return err
@@ -139,6 +152,20 @@ func copyProgram(files []programFile, dir string) error {
 		return err
 	}
 	return durable.SyncDir(filepath.Dir(dir))
+}
+
+// sweepCopies removes copies whose maker was killed. The caller has the lock of their
+// directory.
+func sweepCopies(bin string) error {
+	left, err := filepath.Glob(filepath.Join(bin, copyPrefix+"*"))
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, path := range left {
+		errs = append(errs, os.RemoveAll(path))
+	}
+	return errors.Join(errs...)
 }
 
 // copyFile copies and never links: an operator who writes a new program over

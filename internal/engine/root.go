@@ -90,15 +90,25 @@ func (r Root) RunDir(id string) string { return r.join("runs", id) }
 
 // Runs returns the ids of all runs, in the order of their names.
 func (r Root) Runs() ([]string, error) {
+	ids, _, err := r.list()
+	return ids, err
+}
+
+// list returns the ids of all runs, and the names of those that are being made or whose
+// maker was killed.
+func (r Root) list() (ids, unmade []string, err error) {
 	entries, err := os.ReadDir(r.join("runs"))
 	if err != nil {
-		return nil, fmt.Errorf("listing the runs: %w", err)
+		return nil, nil, fmt.Errorf("listing the runs: %w", err)
 	}
-	var ids []string
 	for _, e := range entries {
-		if e.IsDir() && checkRunID(e.Name()) == nil {
-			ids = append(ids, e.Name())
+		switch name := e.Name(); {
+		case !e.IsDir():
+		case strings.HasPrefix(name, unmadePrefix):
+			unmade = append(unmade, name)
+		case checkRunID(name) == nil:
+			ids = append(ids, name)
 		}
 	}
-	return ids, nil
+	return ids, unmade, nil
 }

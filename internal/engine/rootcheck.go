@@ -28,6 +28,7 @@ func CheckRoot(path string) error {
 		if err == nil {
 			if at == abs {
 				err = checkOwner(abs, info)
+				sweepProbes(abs)
 			}
 			if err != nil {
 				return err
@@ -60,9 +61,20 @@ func checkOwner(path string, info fs.FileInfo) error {
 // record and a prompt take.
 const probeBytes = 64 << 10
 
+const probePrefix = ".probe-"
+
+// sweepProbes removes the files of probes that were killed. Of one that is under way it
+// takes the name, which it was about to remove itself. What fails here says the probe.
+func sweepProbes(dir string) {
+	left, _ := filepath.Glob(filepath.Join(dir, probePrefix+"*"))
+	for _, path := range left {
+		os.Remove(path)
+	}
+}
+
 // probe writes a file and removes it.
 func probe(dir string) error {
-	f, err := os.CreateTemp(dir, ".probe-")
+	f, err := os.CreateTemp(dir, probePrefix)
 	if err != nil {
 		return err
 	}
@@ -71,7 +83,11 @@ func probe(dir string) error {
 		err = f.Sync()
 	}
 	// Network filesystems say only at the close that the disk is full.
-	return errors.Join(err, f.Close(), os.Remove(f.Name()))
+	err = errors.Join(err, f.Close())
+	if gone := os.Remove(f.Name()); !errors.Is(gone, fs.ErrNotExist) {
+		err = errors.Join(err, gone)
+	}
+	return err
 }
 
 // unusable says why a state root cannot be written, and what is to be done.

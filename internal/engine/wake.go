@@ -25,6 +25,9 @@ func (e *Engine) wake(ctx context.Context, r *Run) (begin bool, err error) {
 	if !over {
 		return false, errNotOver
 	}
+	if err := r.sweepJobs(&g); err != nil {
+		return false, err
+	}
 	// First of all, since nothing but the kernel's own disk is needed for it.
 	if err := g.record(ctx, r); err != nil {
 		return false, err

@@ -6,9 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/outerloop-go/outerloop/internal/dirfd"
 	"github.com/outerloop-go/outerloop/internal/durable"
 )
 
@@ -71,6 +73,49 @@ func startOver(dir string) error {
 	for _, name := range []string{"stdout", "stderr", "artifacts", "artifacts.log"} {
 		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
 			return fmt.Errorf("clear the job's directory: %w", err)
+		}
+	}
+	if err := tidy(dir); err != nil {
+		return fmt.Errorf("clear the job's directory: %w", err)
+	}
+	return nil
+}
+
+// Tidy removes what a runner that was killed, or who prepared its job, has left half
+// written in the job's directory. The job must be over. The artifacts are those that were
+// declared: one may be named like a temporary file.
+func Tidy(dir string, artifacts []string) error {
+	if err := tidy(dir); err != nil {
+		return err
+	}
+	out := filepath.Join(dir, "artifacts")
+	return filepath.WalkDir(out, func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || entry.IsDir() || !dirfd.Temporary(entry.Name()) {
+			return err
+		}
+		if rel, err := filepath.Rel(out, path); err != nil || slices.Contains(artifacts, rel) {
+			return err
+		}
+		return os.Remove(path)
+	})
+}
+
+// tidy is Tidy for all but artifacts. Nothing that stays in the directory has a name that
+// begins with a dot.
+func tidy(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, entry := range entries {
+		if entry.Name()[0] != '.' {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(dir, entry.Name())); err != nil {
+			return err
 		}
 	}
 	return nil

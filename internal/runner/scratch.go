@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/outerloop-go/outerloop/internal/dirfd"
 )
@@ -31,9 +30,6 @@ type scratch struct {
 const (
 	scratchPrefix = "job-"
 	lockSuffix    = ".lock"
-	// orphanAge is how old a lock without a directory must be before it is
-	// swept: its owner may be about to make the directory.
-	orphanAge = time.Hour
 )
 
 // newScratch makes a place below the root, which is made where it is missing.
@@ -41,23 +37,47 @@ func newScratch(root string, log *slog.Logger) (*scratch, error) {
 	if err := os.MkdirAll(root, 0o700); err != nil {
 		return nil, err
 	}
-	// The temporary file gives a name that nobody else has, and is the lock.
-	lock, err := os.CreateTemp(root, scratchPrefix+"*"+lockSuffix)
+	s, err := takeScratch(root, log)
+	for errors.Is(err, dirfd.ErrLocked) {
+		s, err = takeScratch(root, log)
+	}
 	if err != nil {
 		return nil, err
-	}
-	lock.Close()
-	s := &scratch{root: root, name: strings.TrimSuffix(filepath.Base(lock.Name()), lockSuffix)}
-	if s.unlock, err = tryLock(root, s.name); err != nil {
-		// On a filesystem without locks nobody can sweep either, so the job
-		// is safe and only its rubbish would stay.
-		log.Warn("scratch cannot be locked; it stays if this job is killed", "root", root, "err", err)
-		s.unlock = func() error { return nil }
 	}
 	for _, dir := range []string{s.path(), s.tree(), s.home(), s.temp()} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return nil, errors.Join(err, s.remove())
 		}
+	}
+	return s, nil
+}
+
+// takeScratch makes a lock and takes it. With [dirfd.ErrLocked] a sweep came in between,
+// for which a lock that nobody holds is one whose owner was killed.
+func takeScratch(root string, log *slog.Logger) (*scratch, error) {
+	// The temporary file gives a name that nobody else has, and is the lock. While it is
+	// open no other file can be taken for it.
+	lock, err := os.CreateTemp(root, scratchPrefix+"*"+lockSuffix)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Close()
+	s := &scratch{root: root, name: strings.TrimSuffix(filepath.Base(lock.Name()), lockSuffix)}
+	s.unlock, err = tryLock(root, s.name)
+	if errors.Is(err, dirfd.ErrLocked) {
+		return nil, err
+	}
+	if err != nil {
+		// On a filesystem without locks nobody can sweep either, so the job
+		// is safe and only its rubbish would stay.
+		log.Warn("scratch cannot be locked; it stays if this job is killed", "root", root, "err", err)
+		s.unlock = func() error { return nil }
+		return s, nil
+	}
+	made, err := lock.Stat()
+	there, lstatErr := os.Lstat(lock.Name())
+	if err := errors.Join(err, lstatErr); err != nil || !os.SameFile(made, there) {
+		return nil, errors.Join(err, dirfd.ErrLocked, s.remove())
 	}
 	return s, nil
 }
@@ -88,7 +108,7 @@ func SweepScratch(root string, log *slog.Logger) error {
 	var errs []error
 	for _, entry := range entries {
 		name, isLock := strings.CutSuffix(entry.Name(), lockSuffix)
-		if !strings.HasPrefix(name, scratchPrefix) || isLock == entry.IsDir() || isLock && !orphan(root, entry) {
+		if !strings.HasPrefix(name, scratchPrefix) || isLock == entry.IsDir() || isLock && !orphan(root, name) {
 			continue
 		}
 		unlock, err := tryLock(root, name)
@@ -109,12 +129,12 @@ func SweepScratch(root string, log *slog.Logger) error {
 	return errors.Join(errs...)
 }
 
-// orphan says whether a lock has lost its directory, or never got one, and is
-// old enough to be sure of it.
-func orphan(root string, lock fs.DirEntry) bool {
-	_, err := os.Lstat(filepath.Join(root, strings.TrimSuffix(lock.Name(), lockSuffix)))
-	info, infoErr := lock.Info()
-	return errors.Is(err, fs.ErrNotExist) && infoErr == nil && time.Since(info.ModTime()) > orphanAge
+// orphan says whether a lock has no directory: its owner was killed before it made one, or
+// after it removed it, or is about to make it.
+func orphan(root, name string) bool {
+	_, dir := os.Lstat(filepath.Join(root, name))
+	_, lock := os.Lstat(filepath.Join(root, name+lockSuffix))
+	return errors.Is(dir, fs.ErrNotExist) && lock == nil
 }
 
 // tryLock takes the lock that goes with the name, or fails at once.
@@ -127,8 +147,8 @@ func tryLock(root, name string) (unlock func() error, err error) {
 	return dir.Lock(context.Background(), name+lockSuffix, 0)
 }
 
-// removeScratch removes the directory and then the lock, whose holder calls it.
-// No other process waits for the lock, and the name never comes again.
+// removeScratch removes the directory and then the lock, whose holder calls it. An owner
+// that has not taken it yet finds it gone, and the name never comes again.
 func removeScratch(root, name string) error {
 	dir, err := os.OpenRoot(root)
 	if err != nil {

@@ -117,6 +117,10 @@ func (s *store) open(c capacity) error {
 	if err != nil {
 		return err
 	}
+	if err := s.tidy(); err != nil {
+		unlock()
+		return err
+	}
 	// A capacity that cannot be read is replaced like one that has changed.
 	if old, err := s.readCapacity(); err != nil || old != c {
 		if err := saveJSON(s.path("capacity.json"), c); err != nil {

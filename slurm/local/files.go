@@ -68,6 +68,23 @@ func linkJSON(path string, v any) (created bool, err error) {
 	return true, syncDir(filepath.Dir(path))
 }
 
+// tidy removes what the two above have left half written in a directory, where the
+// process was killed: all names that begin with a dot. Whoever still writes there, which
+// only a shepherd does whose task is somebody else's, finds that it is too late.
+func tidy(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, entry := range entries {
+		if entry.Name()[0] == '.' {
+			errs = append(errs, os.RemoveAll(filepath.Join(dir, entry.Name())))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // syncDir makes the names in a directory durable.
 func syncDir(path string) error {
 	d, err := os.Open(path)

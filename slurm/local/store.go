@@ -62,6 +62,12 @@ func (s *store) create() error {
 	return syncDir(s.dir)
 }
 
+// tidy removes what visitors that were killed have left. Under the lock there is no
+// other.
+func (s *store) tidy() error {
+	return errors.Join(tidy(s.dir), tidy(s.path("tokens")), os.RemoveAll(s.path("new")))
+}
+
 func (s *store) readCapacity() (capacity, error) {
 	var c capacity
 	found, err := loadJSON(s.path("capacity.json"), &c)
@@ -182,7 +188,7 @@ func (s *store) tokenPath(token string) string {
 // add puts a new job in under the next id. The job is there, with its token, from
 // the last rename on and not before; whatever a crash leaves of an earlier step
 // is harmless: an id that nobody has, a token that leads nowhere, and the
-// directory new/, which the next submission starts over.
+// directory new/, which the next submission starts over or the next Open removes.
 func (s *store) add(j *job) error {
 	last, err := s.lastID()
 	if err != nil {

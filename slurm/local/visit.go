@@ -92,6 +92,9 @@ func (v *visit) commit(j *job) error {
 		}
 	}
 	if j.over() {
+		if err := tidy(j.dir); err != nil {
+			return err
+		}
 		// No sync: a job that a crash puts back among the live ones ends again
 		// at the next visit.
 		if err := os.Rename(j.dir, v.endedDir(j.ID)); err != nil {
