@@ -38,6 +38,32 @@ func (s *Staged) sleep() Sleep {
 	return out
 }
 
+// Committed is a committed request as the session's own programs show it: what was
+// staged for it. Whether it is within the bounds [ParseRequest] says.
+type Committed struct {
+	Type string `json:"type"` // sleep or verdict
+	Staged
+}
+
+// Request returns what is committed and not yet read by the kernel. Where nothing is,
+// the error is [ErrNothingCommitted]; what is no JSON object of that form is a
+// *[RefusedError], as it will be to the kernel.
+func (s *Session) Request() (Committed, error) {
+	var c Committed
+	raw, err := s.dir.ReadSmall(CommittedFile, MaxVerdictBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, ErrNothingCommitted
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &c)
+	}
+	if err != nil {
+		return Committed{}, refuse(CommittedFile, "take it back with syscall-cancel and commit anew", "it cannot be read: %v", err)
+	}
+	c.fill()
+	return c, nil
+}
+
 // maxStagedBytes bounds the staging file: a full verdict and a full sleep fit.
 const maxStagedBytes = 4 << 20
 
@@ -54,10 +80,15 @@ func (s *Session) Staged() (Staged, error) {
 	if err := json.Unmarshal(raw, &staged); err != nil {
 		return Staged{}, refuse(StagedFile, "discard it with syscall-cancel and stage anew", "what is staged cannot be read: %v", err)
 	}
-	for i := range staged.Launches {
-		// A key that a peer left out means its empty value, and a launch's empty
-		// walltime and width are the defaults.
-		l := &staged.Launches[i]
+	staged.fill()
+	return staged, nil
+}
+
+// fill sets what a peer left out: a key that is missing means its empty value, and a
+// launch's empty walltime and width are the defaults.
+func (s *Staged) fill() {
+	for i := range s.Launches {
+		l := &s.Launches[i]
 		if l.Minutes == 0 {
 			l.Minutes = DefaultMinutes
 		}
@@ -66,7 +97,6 @@ func (s *Session) Staged() (Staged, error) {
 		}
 		l.Artifacts = orEmpty(l.Artifacts)
 	}
-	return staged, nil
 }
 
 func (s *Session) saveStaged(staged Staged) error {

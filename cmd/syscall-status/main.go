@@ -1,12 +1,14 @@
-// Syscall-status shows what is staged, whether a request is committed, and what is left of the budgets.
+// Syscall-status shows all that is staged or committed, and what is left of the budgets and of this leg's time.
 //
 // Usage:
 //
 //	syscall-status [flags]
 //
-// It reads files only and needs no kernel. With --json the keys are "workspace",
-// "committed", "staged" with what is staged as it will be committed, and "budget",
-// null where none was set.
+// It reads files only and needs no kernel. With --json the keys are "workspace";
+// "committed"; "request", with the keys of "staged" and "type", null where none is
+// committed or it cannot be read; "staged"; "budget", null where none was set; and "leg", with
+// "number", "ends_at" in Unix seconds and "seconds_left", null where the kernel does
+// not say when the leg ends.
 //
 // Flags:
 //

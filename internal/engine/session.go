@@ -31,6 +31,7 @@ func (e *Engine) session(ctx context.Context, r *Run, k *channel.Kernel) (sandbo
 }
 
 func (e *Engine) authorSpec(r *Run) sandbox.Spec {
+	ends := e.Now().Add(r.LegTime.Duration).Unix()
 	return sandbox.Spec{
 		Workspace: r.Workspace,
 		Home:      r.path("home"),
@@ -44,6 +45,8 @@ func (e *Engine) authorSpec(r *Run) sandbox.Spec {
 			"OUTERLOOP_AGENT="+r.Agent,
 			"OUTERLOOP_ROLE="+r.Role(),
 			"OUTERLOOP_LEG="+strconv.Itoa(r.Leg),
+			"OUTERLOOP_LEG_ENDS="+strconv.FormatInt(ends, 10),
+			"OUTERLOOP_TASK_GPUS="+strconv.Itoa(r.GPUs),
 			"OUTERLOOP_SESSION="+r.Session,
 		)...),
 	}

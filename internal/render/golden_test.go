@@ -122,6 +122,17 @@ func TestVerdict(t *testing.T) {
 	golden(t, "verdict-empty", Verdict(channel.Verdict{}))
 }
 
+func TestSpan(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Minute: "0 seconds", time.Second: "1 second", 59*time.Minute + 59*time.Second: "59 minutes",
+		time.Hour: "1 hour", 25*time.Hour + 61*time.Second: "25 hours 1 minute",
+	} {
+		if got := Span(d); got != want {
+			t.Errorf("Span(%v) is %q, not %q", d, got, want)
+		}
+	}
+}
+
 func TestBudget(t *testing.T) {
 	hours := 12.25
 	golden(t, "budget", []byte(strings.Join([]string{

@@ -17,29 +17,41 @@ func Staged(s channel.Staged) []byte {
 		return out.Bytes()
 	}
 	out.WriteString("Staged, not committed:\n")
+	content(&out, s, len(s.Findings) > 0 || s.Notes != "")
+	return out.Bytes()
+}
+
+// Committed shows all that a committed request holds.
+func Committed(r channel.Committed) []byte {
+	var out bytes.Buffer
+	out.WriteString("Committed:\n")
+	content(&out, r.Staged, r.Type == "verdict")
+	return out.Bytes()
+}
+
+func content(out *bytes.Buffer, s channel.Staged, verdict bool) {
 	for i := range s.Launches {
-		launch(&out, &s.Launches[i])
+		launch(out, &s.Launches[i])
 	}
 	if s.Submit {
-		fmt.Fprintf(&out, "  submit with a report of %s", Count(utf8.RuneCountInString(s.Report), "character"))
+		fmt.Fprintf(out, "  submit with a report of %s", Count(utf8.RuneCountInString(s.Report), "character"))
 		if s.EvalMinutes != nil {
-			fmt.Fprintf(&out, ", %s for its gate", Count(*s.EvalMinutes, "minute"))
+			fmt.Fprintf(out, ", %s for its gate", Count(*s.EvalMinutes, "minute"))
 		}
 		out.WriteByte('\n')
 	}
 	if s.Note != "" {
-		fmt.Fprintf(&out, "  note: %s\n", indent(Text(s.Note, channel.MaxNoteChars)))
+		fmt.Fprintf(out, "  note: %s\n", indent(Text(s.Note, channel.MaxNoteChars)))
 	}
-	if len(s.Findings) > 0 || s.Notes != "" {
-		fmt.Fprintf(&out, "  verdict with %s\n", findings(s.Findings))
+	if verdict {
+		fmt.Fprintf(out, "  verdict with %s\n", findings(s.Findings))
 		for i := range s.Findings {
-			finding(&out, &s.Findings[i], "    ")
+			finding(out, &s.Findings[i], "    ")
 		}
 	}
 	if s.Notes != "" {
-		fmt.Fprintf(&out, "    notes: %s\n", indent(Text(s.Notes, channel.MaxFindingChars)))
+		fmt.Fprintf(out, "    notes: %s\n", indent(Text(s.Notes, channel.MaxFindingChars)))
 	}
-	return out.Bytes()
 }
 
 func launch(out *bytes.Buffer, l *channel.Launch) {

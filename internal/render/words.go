@@ -34,6 +34,20 @@ func Shape(l channel.Launch) string {
 	return shape
 }
 
+// Span is a length of time in its two largest units: "2 hours 5 minutes", "40 seconds".
+func Span(d time.Duration) string {
+	switch s := int(d / time.Second); {
+	case s < 60:
+		return Count(max(s, 0), "second")
+	case s < 3600:
+		return Count(s/60, "minute")
+	case s/60%60 == 0:
+		return Count(s/3600, "hour")
+	default:
+		return Count(s/3600, "hour") + " " + Count(s/60%60, "minute")
+	}
+}
+
 // Budget is what is left, in one line without a newline.
 func Budget(b channel.Budget) string {
 	line := Count(b.Launches, "launch") + " and " + Count(b.Sleeps, "sleep")

@@ -71,7 +71,7 @@ func (a *launchArgs) stage(c *call, s *channel.Session) error {
 	if err != nil {
 		return asWrongCall(err)
 	}
-	staged, err := stageLaunch(s, launch)
+	staged, err := c.stageLaunch(s, launch)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,8 @@ func (a *launchArgs) stage(c *call, s *channel.Session) error {
 		return c.sayJSON(launch)
 	}
 	c.sayLaunch(asked, launch)
-	c.say("%s staged. Stage more, or run syscall-sleep and then end your session.", render.Count(staged, "launch"))
+	c.sayCost(s, staged)
+	c.say("%s staged. Stage more, or run syscall-sleep and then end your session.", render.Count(len(staged), "launch"))
 	c.say("%s", budgetLine(s))
 	return nil
 }
@@ -103,10 +104,10 @@ func checkLaunch(l channel.Launch) (channel.Launch, error) {
 	return channel.CheckLaunch(l)
 }
 
-// stageLaunch adds a launch to what is staged and says how many there are. What
+// stageLaunch adds a launch to what is staged and returns all that are. What
 // the kernel would refuse for what is staged already is refused here: it refuses
 // the whole request then.
-func stageLaunch(s *channel.Session, l channel.Launch) (staged int, err error) {
+func (c *call) stageLaunch(s *channel.Session, l channel.Launch) (staged []channel.Launch, err error) {
 	err = s.Stage(unending(), func(all *channel.Staged) error {
 		for i := range all.Launches {
 			if all.Launches[i].Name == l.Name {
@@ -114,12 +115,13 @@ func stageLaunch(s *channel.Session, l channel.Launch) (staged int, err error) {
 					"a launch %q is staged already", l.Name)
 			}
 		}
-		if staged = len(all.Launches) + 1; staged > channel.MaxLaunches {
+		if len(all.Launches)+1 > channel.MaxLaunches {
 			return failed("run what is staged with syscall-sleep, or make one sweep of several with --array",
 				"%d launches are staged already, the most that fit in one sleep", channel.MaxLaunches)
 		}
 		all.Launches = append(all.Launches, l)
-		return checkBudget(s, staged)
+		staged = all.Launches
+		return c.checkBudget(s, staged)
 	})
 	return staged, err
 }

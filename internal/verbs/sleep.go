@@ -24,7 +24,7 @@ request back. A note alone is enough to be woken again.`,
 	v.options.json(&asJSON)
 
 	v.run = withSession(func(c *call, s *channel.Session) error {
-		if err := checkSleep(s); err != nil {
+		if err := c.checkSleep(s); err != nil {
 			return err
 		}
 		sleep, err := s.CommitSleep(unending())
@@ -46,7 +46,7 @@ request back. A note alone is enough to be woken again.`,
 // checkSleep refuses a sleep that would ask for nothing, or for what the budget
 // does not hold. Somebody who stages in between is only refused later, by the
 // kernel.
-func checkSleep(s *channel.Session) error {
+func (c *call) checkSleep(s *channel.Session) error {
 	if committed, err := s.Committed(); committed || err != nil {
 		if err == nil {
 			err = channel.ErrCommitted
@@ -64,7 +64,7 @@ func checkSleep(s *channel.Session) error {
 	if b, ok, err := s.Budget(); ok && err == nil && b.Sleeps < 1 {
 		return failed("end your session without a sleep; what is in the workspace stays", "the budget has no sleeps left")
 	}
-	return checkBudget(s, len(staged.Launches))
+	return c.checkBudget(s, staged.Launches)
 }
 
 // contents is what a request holds, in words.
