@@ -15,7 +15,8 @@ func TestRefused(t *testing.T) {
 			says   string
 		}{
 			"partition": {func(s *JobSpec) { s.Partition = "nowhere" }, "Invalid partition name specified"},
-			"array":     {func(s *JobSpec) { s.Array = 1_000_000 }, "Invalid job array specification"},
+			"array":     {func(s *JobSpec) { s.Array = 100_000 }, "Invalid job array specification"},
+			"tasks":     {func(s *JobSpec) { s.Array = 100_001 }, "ask for 0 to 100000"},
 			"GPUs":      {func(s *JobSpec) { s.GPUs = 99 }, "Requested node configuration is not available"},
 			"memory":    {func(s *JobSpec) { s.MemoryMB = 99_000_000 }, "Memory specification can not be satisfied"},
 			"token":     {func(s *JobSpec) { s.Token = "two words" }, "one word"},
