@@ -1,14 +1,18 @@
 package verbs
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"strconv"
 	"time"
 
 	"github.com/outerloop-go/outerloop/channel"
+	"github.com/outerloop-go/outerloop/watcher"
 )
 
 // kernelMain is a program that does one thing that a kernel does, on the channel
@@ -16,6 +20,7 @@ import (
 //
 //	kernel budget LAUNCHES SLEEPS [GPU-HOURS]  say what is left
 //	kernel serve VERB FILE PROGRAM [ARG...]    run the program, and answer the verb with the file meanwhile
+//	kernel watch VERB FILE PROGRAM [ARG...]    the same, by a watcher as a leg has one, which logs to standard error
 //	kernel request                             read, check, print and consume the committed request
 func kernelMain() {
 	err := kernel(os.Args[1:])
@@ -39,6 +44,8 @@ func kernel(args []string) error {
 		return setBudget(k, args[1:])
 	case len(args) >= 4 && args[0] == "serve":
 		return serve(k, args[1], args[2], args[3:])
+	case len(args) >= 4 && args[0] == "watch":
+		return watch(k, args[1], args[2], args[3:])
 	case len(args) == 1 && args[0] == "request":
 		return printRequest(k)
 	}
@@ -91,6 +98,21 @@ func serve(k *channel.Kernel, verb, file string, program []string) error {
 		case <-time.After(time.Millisecond):
 		}
 	}
+}
+
+// watch reads the file for each question.
+func watch(k *channel.Kernel, verb, file string, program []string) error {
+	w := watcher.New(watcher.Options{Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	defer w.Close()
+	if _, err := w.Add(k, map[string]watcher.Handler{verb: func(context.Context) (any, error) {
+		data, err := os.ReadFile(file)
+		return json.RawMessage(data), err
+	}}); err != nil {
+		return err
+	}
+	cmd := exec.Command(program[0], program[1:]...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	return cmd.Run()
 }
 
 func printRequest(k *channel.Kernel) error {
