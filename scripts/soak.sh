@@ -12,4 +12,6 @@ OUTERLOOP_SOAK=${1:-100000}
 export OUTERLOOP_SOAK
 CGO_ENABLED=1 $GO test -race -count 1 -timeout 2h -run 'Race|Swap|Chang|Together|Close|Overtaken|Plant|ManyEntries' \
 	./internal/dirfd ./internal/seal ./channel
+# A hostile session beside a whole watcher: the conformance suite, and the floods.
+CGO_ENABLED=1 $GO test -race -count 1 -timeout 2h -run 'Conformance|Flood|Poller' ./watcher ./channel/channeltest
 OUTERLOOP_CRASH=${2:-1/1} $GO test -count 1 -timeout 4h -parallel 8 ./internal/crash

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/outerloop-go/outerloop/internal/attack"
 )
 
 // flood starts a process that rewrites eight files of the channel in a tight
@@ -82,7 +84,7 @@ func TestFlood(t *testing.T) {
 	trust(t, neighbor)
 	flood(t, loud)
 	within(t, "the flood is noticed", func() bool { return s.paced.Load() })
-	for range 100 {
+	for range attack.Share(t, 100, 10) {
 		if a := quiet.ask("a"); string(a.Data) != "\"a\"\n" {
 			t.Errorf("%q", a.Data)
 		}

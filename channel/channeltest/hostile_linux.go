@@ -177,7 +177,7 @@ func (p *session) survive(canary *attack.Canary, file string, swap swap) {
 	if watched == name {
 		watched = p.answer()
 	}
-	p.askAnyhow(dir, filepath.Base(watched), attack.Rounds(p, 20))
+	p.askAnyhow(dir, filepath.Base(watched), attack.Share(p, 20, 100))
 	p.Logf("%d exchanges", stop())
 	p.must(os.RemoveAll(other))
 }
@@ -239,7 +239,7 @@ func (s *suite) survivesCrowd(t *testing.T) {
 		name := make([]byte, 255)
 		for i := range attack.Rounds(t, 5000) {
 			for at := range name {
-				name[at] = 'a' + byte(i>>(at%4*4)&15)
+				name[at] = 'a' + byte(i>>(at%8*4)&15)
 			}
 			p.must(os.Symlink("x", p.path(string(name))))
 		}
@@ -260,7 +260,7 @@ func (s *suite) survivesSwappedChannel(t *testing.T) {
 		other := filepath.Join(p.workspace, "other")
 		p.must(os.Symlink(canary.Tree, other))
 		swapped := attack.Loop(t, func() { attack.Exchange(p.path(""), other) })
-		p.askAnyhow(dir, filepath.Base(p.done()), attack.Rounds(t, 50))
+		p.askAnyhow(dir, filepath.Base(p.done()), attack.Share(t, 50, 100))
 		t.Logf("%d exchanges", swapped())
 		if info, err := os.Lstat(p.path("")); err != nil || !info.IsDir() {
 			p.must(attack.Exchange(p.path(""), other))
