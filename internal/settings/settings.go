@@ -30,6 +30,7 @@ type Settings struct {
 	lookup func(string) (string, bool) // the environment
 	file   map[string]assignment
 	path   string // of the file, "" for none
+	text   string // of the file
 }
 
 // maxFileBytes bounds the file. It is a page of assignments.
@@ -51,7 +52,7 @@ func Load(home string, lookup func(string) (string, bool)) (*Settings, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.path, s.file = path, parse(text)
+		s.path, s.text, s.file = path, string(text), parse(text)
 		return s, nil
 	}
 	return s, nil
@@ -101,19 +102,26 @@ func parse(text []byte) map[string]assignment {
 	number := 0
 	for line := range strings.Lines(string(text)) {
 		number++
-		line = strings.TrimSpace(strings.TrimRight(line, "\r\n"))
-		name, value, ok := strings.Cut(line, "=")
-		if !ok || strings.HasPrefix(line, "#") {
-			continue
+		if name, value, ok := assigned(line); ok {
+			values[name] = assignment{value, number}
 		}
-		name = strings.TrimSpace(strings.TrimPrefix(name, "export "))
-		value = strings.TrimSpace(value)
-		if n := len(value); n >= 2 && value[0] == value[n-1] && (value[0] == '"' || value[0] == '\'') {
-			value = value[1 : n-1]
-		}
-		values[name] = assignment{value, number}
 	}
 	return values
+}
+
+// assigned reads one line, and says whether it assigns anything.
+func assigned(line string) (name, value string, ok bool) {
+	line = strings.TrimSpace(strings.TrimRight(line, "\r\n"))
+	name, value, ok = strings.Cut(line, "=")
+	if !ok || strings.HasPrefix(line, "#") {
+		return "", "", false
+	}
+	name = strings.TrimSpace(strings.TrimPrefix(name, "export "))
+	value = strings.TrimSpace(value)
+	if n := len(value); n >= 2 && value[0] == value[n-1] && (value[0] == '"' || value[0] == '\'') {
+		value = value[1 : n-1]
+	}
+	return name, value, true
 }
 
 // assignment is one line of the file; of two for the same name the last counts.

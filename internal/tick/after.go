@@ -19,8 +19,8 @@ type after struct {
 
 func (c *call) afterFlags() *after {
 	a := &after{}
-	c.flags.StringVar(&a.page, "page", "", "write an HTML page that shows all runs to `FILE` afterwards (default $OUTERLOOP_PAGE); see outerloop-tick page")
-	c.flags.StringVar(&a.metrics, "metrics", "", "write figures in Prometheus' text format to `FILE` afterwards (default $OUTERLOOP_METRICS)")
+	c.flags.StringVar(&a.page, "page", "", "write an HTML page that shows all runs to `FILE` afterwards (default OUTERLOOP_PAGE); see outerloop-tick page")
+	c.flags.StringVar(&a.metrics, "metrics", "", "write figures in Prometheus' text format to `FILE` afterwards (default OUTERLOOP_METRICS)")
 	return a
 }
 

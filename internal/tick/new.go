@@ -105,7 +105,7 @@ func runNew(ctx context.Context, c *call, args []string) error {
 	if err != nil {
 		return err
 	}
-	root, err := engine.CreateRoot(path)
+	root, err := createRoot(path)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/outerloop-go/outerloop/internal/engine"
+	"github.com/outerloop-go/outerloop/internal/settings"
 	"github.com/outerloop-go/outerloop/slurm"
 )
 
@@ -82,7 +83,7 @@ func runResident(ctx context.Context, c *call, args []string) error {
 	r := &resident{
 		call: c, root: root, log: c.log(), self: c.job(),
 		client: slurm.New(slurm.Options{Account: placed.Account, Partition: placed.Partition, QOS: placed.QOS, Log: c.log()}),
-		plan:   startPlan{compute: placed, root: root.Path(), cadence: *every, resident: *minutes},
+		plan:   startPlan{compute: placed, root: settings.Value{Text: root.Path()}, cadence: *every, resident: *minutes},
 		until:  time.Now().Add(max(time.Duration(*minutes)*time.Minute-handOver, time.Minute)),
 		limit:  tickLimit,
 	}

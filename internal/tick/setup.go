@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/outerloop-go/outerloop/internal/engine"
@@ -14,21 +15,21 @@ import (
 
 // rootFlag adds --root to the command's flags.
 func (c *call) rootFlag() *string {
-	return c.flags.String("root", "", "the state root, `DIR` (default $OUTERLOOP_ROOT, else ~/.outerloop)")
+	return c.flags.String("root", "", "the state root, `DIR` (default OUTERLOOP_ROOT, else ~/.outerloop)")
 }
 
 // root opens the state root.
 func (c *call) root(flag string) (engine.Root, error) {
-	path, err := c.rootPath(flag)
+	at, err := c.rootPath(flag)
 	if err != nil {
 		return "", err
 	}
-	root, err := engine.OpenRoot(path)
+	root, err := engine.OpenRoot(at.Text)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", failed("outerloop-tick new makes one with its first run; --root or OUTERLOOP_ROOT names another",
-			"%s is no state root", path)
+			"%s is no state root%s", at.Text, named(at))
 	}
-	return root, err
+	return root, refused(err, at)
 }
 
 // workRoot is root for a command that is going to write: it refuses a state root that
@@ -38,21 +39,54 @@ func (c *call) workRoot(flag string) (engine.Root, error) {
 	if err != nil {
 		return "", err
 	}
-	return root, engine.CheckRoot(root.Path())
+	at, err := c.rootPath(flag)
+	if err != nil {
+		return "", err
+	}
+	return root, refused(engine.CheckRoot(root.Path()), at)
 }
 
-// rootPath is where the state root is: the flag's, the environment's, or the
-// usual place.
-func (c *call) rootPath(flag string) (string, error) {
-	for _, path := range []string{flag, c.Getenv("OUTERLOOP_ROOT")} {
-		if path != "" {
-			return path, nil
-		}
+// createRoot is workRoot that makes the state root where it is missing.
+func createRoot(at settings.Value) (engine.Root, error) {
+	root, err := engine.CreateRoot(at.Text)
+	return root, refused(err, at)
+}
+
+// rootPath is where the state root is: what the flag says, else the settings, else
+// the usual place.
+func (c *call) rootPath(flag string) (settings.Value, error) {
+	set, err := c.settings()
+	if err != nil {
+		return settings.Value{}, err
+	}
+	at := set.Flag("--root", flag, "ROOT")
+	if _, err := at.Line(); err != nil {
+		return settings.Value{}, wrong("write it on one line", "%w", err)
+	}
+	if at.Text != "" {
+		return at, nil
 	}
 	if home := c.Getenv("HOME"); home != "" {
-		return filepath.Join(home, ".outerloop"), nil
+		return settings.Value{Text: filepath.Join(home, ".outerloop")}, nil
 	}
-	return "", wrong("give --root DIR", "no state root: neither --root, OUTERLOOP_ROOT nor HOME is set")
+	return settings.Value{}, wrong("give --root DIR", "no state root: neither --root, OUTERLOOP_ROOT nor HOME is set")
+}
+
+// named says in brackets which setting a value comes from, where nobody can know it
+// from the call.
+func named(v settings.Value) string {
+	if v.From == "" || strings.HasPrefix(v.From, "-") {
+		return ""
+	}
+	return " (" + v.From + ")"
+}
+
+// refused adds to what is wrong with a state root where its path was read.
+func refused(err error, at settings.Value) error {
+	if from := named(at); err != nil && from != "" {
+		return fmt.Errorf("%w%s", err, from)
+	}
+	return err
 }
 
 // engine puts together what moves the runs of a state root.

@@ -47,7 +47,7 @@ const defaultResidentMinutes = 360
 // startPlan is what start is going to do.
 type startPlan struct {
 	compute  compute
-	root     string
+	root     settings.Value
 	cadence  time.Duration // between two ticks
 	resident int           // walltime in minutes
 }
@@ -78,20 +78,17 @@ func runStart(ctx context.Context, c *call, args []string) error {
 
 // plan reads everything that start decides from, before it does anything.
 func (c *call) plan(s *settings.Settings, place placeFlags, rootFlag string) (startPlan, error) {
-	root, err := s.Flag("--root", rootFlag, "ROOT").Line()
-	if err != nil {
-		return startPlan{}, wrong("write it on one line", "%w", err)
-	}
-	chosen, err := c.chosen(s, place, root)
+	root := s.Flag("--root", rootFlag, "ROOT")
+	chosen, err := c.chosen(s, place, rootFlag)
 	if err != nil {
 		return startPlan{}, err
 	}
 	p := startPlan{compute: chosen}
-	if root == "" && chosen.Kind == kindSlurm {
+	if root.Text == "" && chosen.Kind == kindSlurm {
 		return startPlan{}, wrong("give --root DIR, or set OUTERLOOP_ROOT, in the environment or in ~/.config/outerloop/.env",
 			"a cluster needs the state root on a filesystem that its nodes share, and none is set")
 	}
-	if p.root, err = c.rootPath(root); err != nil {
+	if p.root, err = c.rootPath(rootFlag); err != nil {
 		return startPlan{}, err
 	}
 	if p.resident, err = s.Get("RESIDENT_MINUTES").Int(5, defaultResidentMinutes); err != nil {
@@ -103,10 +100,10 @@ func (c *call) plan(s *settings.Settings, place placeFlags, rootFlag string) (st
 
 // chosen is where the jobs of a state root run: what it has been made for, unless
 // flags say otherwise.
-func (c *call) chosen(s *settings.Settings, place placeFlags, root string) (compute, error) {
+func (c *call) chosen(s *settings.Settings, place placeFlags, rootFlag string) (compute, error) {
 	kept, known := compute{GPUs: -1}, false
-	if path, err := c.rootPath(root); err == nil {
-		if r, err := engine.OpenRoot(path); err == nil {
+	if at, err := c.rootPath(rootFlag); err == nil {
+		if r, err := engine.OpenRoot(at.Text); err == nil {
 			if kept, known, err = readCompute(r); err != nil {
 				return compute{}, err
 			}
@@ -136,10 +133,10 @@ func cadence(v settings.Value) (time.Duration, error) {
 
 func (c *call) startLocal(ctx context.Context, p startPlan, verbs string, dryRun bool) error {
 	if dryRun {
-		fmt.Fprintln(c.Stdout, channel.Quote([]string{"outerloop-tick", "--root", p.root, "--loop"}))
+		fmt.Fprintln(c.Stdout, channel.Quote([]string{"outerloop-tick", "--root", p.root.Text, "--loop"}))
 		return nil
 	}
-	root, err := engine.CreateRoot(p.root)
+	root, err := createRoot(p.root)
 	if err != nil {
 		return err
 	}
@@ -159,7 +156,7 @@ func (c *call) startLocal(ctx context.Context, p startPlan, verbs string, dryRun
 		return err
 	}
 	show.watch(e)
-	fmt.Fprintf(c.Stderr, "outerloop-tick: local loop, state in %s; Ctrl-C stops it, and the records resume it\n", p.root)
+	fmt.Fprintf(c.Stderr, "outerloop-tick: local loop, state in %s; Ctrl-C stops it, and the records resume it\n", p.root.Text)
 	return c.loop(ctx, e, false, show)
 }
 
@@ -188,7 +185,7 @@ func residentSpec(root engine.Root, program engine.Program, env []string, p star
 
 func (c *call) startSlurm(ctx context.Context, p startPlan, verbs string, dryRun bool) error {
 	client := slurm.New(slurm.Options{Account: p.compute.Account, Partition: p.compute.Partition, QOS: p.compute.QOS, Log: c.log()})
-	abs, err := filepath.Abs(p.root)
+	abs, err := filepath.Abs(p.root.Text)
 	if err != nil {
 		return err
 	}
@@ -202,12 +199,12 @@ func (c *call) startSlurm(ctx context.Context, p startPlan, verbs string, dryRun
 		fmt.Fprintf(c.Stdout, "%s\n# runs %s\n", channel.Quote(argv), channel.Quote(spec.Command))
 		return nil
 	}
-	root, err := engine.CreateRoot(p.root)
+	root, err := createRoot(p.root)
 	if err != nil {
 		return err
 	}
 	if paused(root) {
-		return failed("outerloop-tick resume, or remove the file, and start again", "%s is there: the state root is paused", filepath.Join(p.root, pauseFile))
+		return failed("outerloop-tick resume, or remove the file, and start again", "%s is there: the state root is paused", filepath.Join(p.root.Text, pauseFile))
 	}
 	if err := p.compute.save(root); err != nil {
 		return err
