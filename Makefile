@@ -75,6 +75,8 @@ install: build share ## put programs, manual pages and completions below $(DESTD
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share
 	install -m 755 $(BIN)/syscall-* $(BIN)/outerloop-tick $(DESTDIR)$(PREFIX)/bin
 	cp -R $(DIST)/share/. $(DESTDIR)$(PREFIX)/share
+	install -d $(DESTDIR)$(PREFIX)/share/outerloop/authors
+	install -m 644 examples/claude/*.sh examples/claude/brief.md $(DESTDIR)$(PREFIX)/share/outerloop/authors
 
 share: ## write the manual pages and shell completions into dist/share
 	@rm -rf $(DIST)/share

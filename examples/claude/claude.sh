@@ -3,13 +3,14 @@
 #
 #	outerloop-tick new … --network --read DIR-OF-THIS-FILE -- sh DIR-OF-THIS-FILE/claude.sh
 #
-# The prompt comes on standard input. ANTHROPIC_API_KEY is read from the file "key" in HOME, which
+# The prompt comes on standard input. ANTHROPIC_API_KEY is read from the file that OUTERLOOP_HARNESS_KEY_FILE names, else from "key" in HOME, which
 # is <state root>/runs/<run>/home and stays from leg to leg. OUTERLOOP_AUTHOR_MODEL names a model.
 set -eu
 here=$(dirname "$0")
 
-if [ -f "$HOME/key" ]; then
-	ANTHROPIC_API_KEY=$(cat "$HOME/key")
+key=${OUTERLOOP_HARNESS_KEY_FILE:-$HOME/key}
+if [ -f "$key" ]; then
+	ANTHROPIC_API_KEY=$(cat "$key")
 	export ANTHROPIC_API_KEY
 fi
 # The sandbox is outside: what the agent may touch is decided there. Without this the program

@@ -3,14 +3,15 @@
 #
 #	outerloop-tick new … --network --read DIR-OF-THIS-FILE -- sh DIR-OF-THIS-FILE/codex.sh
 #
-# The prompt comes on standard input. CODEX_API_KEY is read from the file "key" in HOME, which is
+# The prompt comes on standard input. CODEX_API_KEY is read from the file that OUTERLOOP_CODEX_KEY_FILE names, else from "key" in HOME, which is
 # <state root>/runs/<run>/home and stays from leg to leg. OUTERLOOP_CODEX_BIN names another program,
 # OUTERLOOP_AUTHOR_MODEL a model.
 set -eu
 here=$(dirname "$0")
 
-if [ -f "$HOME/key" ]; then
-	CODEX_API_KEY=$(cat "$HOME/key")
+key=${OUTERLOOP_CODEX_KEY_FILE:-$HOME/key}
+if [ -f "$key" ]; then
+	CODEX_API_KEY=$(cat "$key")
 	export CODEX_API_KEY
 fi
 

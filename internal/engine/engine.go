@@ -21,6 +21,7 @@ type Engine struct {
 	Program Program
 	Env     []string // of the jobs that run Program; see [JobEnvironment]
 	Author  []string // settings for the author's program, which legs get besides
+	Keys    []string // files that those settings name, readable in legs and to no job; absolute and clean
 	Place   Placement
 	Shares  bool   // the queue is asked for through [Shared], as a cluster's has to be
 	Job     string // the job that this process runs as, "" for none

@@ -145,7 +145,7 @@ func (n *NewRun) check(root Root) error {
 	case n.Agent == "" || utf8.RuneCountInString(n.Agent) > 64 || strings.ContainsFunc(n.Agent, unprintable):
 		return refuse("", "the agent's name %q must be 1 to 64 printable characters", n.Agent)
 	case len(n.Command) == 0:
-		return refuse("give the "+n.Role()+"'s command after --, as in: -- claude -p", "there is no %s", n.Role())
+		return refuse("give the "+n.Role()+"'s command after --, as in: -- claude -p, or set OUTERLOOP_AUTHOR", "there is no %s", n.Role())
 	case len(n.Prompt) == 0 || len(n.Prompt) > MaxPromptBytes || !utf8.Valid(n.Prompt):
 		return refuse("", "the prompt must be UTF-8 text of 1 to %d bytes", MaxPromptBytes)
 	case n.LegTime.Duration < time.Second:

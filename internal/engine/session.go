@@ -36,7 +36,7 @@ func (e *Engine) authorSpec(r *Run) sandbox.Spec {
 		Workspace: r.Workspace,
 		Home:      r.path("home"),
 		Verbs:     e.Program.Verbs(),
-		Read:      r.Read,
+		Read:      slices.Concat(r.Read, e.Keys),
 		Network:   r.Network,
 		Shim:      e.Program.Command("shim"),
 		Env: sandbox.Environment(e.Program.Verbs(), r.path("home"), append(slices.Clone(e.Author),

@@ -28,6 +28,7 @@ const (
 
 // World is what the program has of its process.
 type World struct {
+	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	LookupEnv      func(string) (string, bool)
 	Executable     func() (string, error)
@@ -35,7 +36,7 @@ type World struct {
 
 // Process is the world of the process that this is.
 func Process() World {
-	return World{os.Stdout, os.Stderr, os.LookupEnv, os.Executable}
+	return World{os.Stdin, os.Stdout, os.Stderr, os.LookupEnv, os.Executable}
 }
 
 // command is one thing that the program can be told to do.
@@ -49,7 +50,7 @@ type command struct {
 
 // commands are the words that may come first; without one of them it is a pass.
 func commands() []command {
-	return []command{newCommand(), startCommand(), statusCommand(), pageCommand(), logsCommand(), endCommand(), retryCommand(), pruneCommand(), pauseCommand(), resumeCommand(), residentCommand(), legCommand(), jobCommand(), shepherdCommand()}
+	return []command{initCommand(), newCommand(), startCommand(), statusCommand(), pageCommand(), logsCommand(), endCommand(), retryCommand(), pruneCommand(), pauseCommand(), resumeCommand(), residentCommand(), legCommand(), jobCommand(), shepherdCommand()}
 }
 
 // Main runs the program and returns its exit status.

@@ -24,7 +24,7 @@ func Pages() (pages []*manual.Page) {
 
 // page asks a command for its help, which is what makes it declare its flags.
 func (cmd command) page() *manual.Page {
-	nowhere := World{io.Discard, io.Discard, func(string) (string, bool) { return "", false }, func() (string, error) { return "", nil }}
+	nowhere := World{nil, io.Discard, io.Discard, func(string) (string, bool) { return "", false }, func() (string, error) { return "", nil }}
 	c := newCall(nowhere, cmd)
 	_ = cmd.run(context.Background(), c, []string{"--help"})
 	p := &manual.Page{

@@ -10,22 +10,27 @@ import (
 	"log/slog"
 	"os"
 	"os/user"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/outerloop-go/outerloop/channel"
 	"github.com/outerloop-go/outerloop/internal/engine"
 	"github.com/outerloop-go/outerloop/internal/sandbox"
+	"github.com/outerloop-go/outerloop/internal/settings"
 )
 
 func newCommand() command {
 	return command{
-		name: "new", use: "--prompt FILE [--judge RUN] [flags] -- COMMAND [ARG …]",
+		name: "new", use: "--prompt FILE [--judge RUN] [flags] [-- COMMAND [ARG …]]",
 		what: "make a run; the next tick starts it",
 		detail: strings.TrimSpace(`
 Makes a run: an author's line of work. COMMAND is the author's program. It is
 started for each leg with the prompt on standard input, the workspace as its
-working directory and the syscall-* programs on its PATH.
+working directory and the syscall-* programs on its PATH. Without one it is what the
+setting OUTERLOOP_AUTHOR says, as a command for sh -c, with OUTERLOOP_AUTHOR_READ, paths
+parted by colons, to read, and the network where OUTERLOOP_AUTHOR_NETWORK is yes.
+outerloop-tick init writes these.
 
 With --judge the run is a judge's: its workspace has copies of what the named runs have
 submitted, of their reports and of what their jobs printed, and it ends with a verdict.
@@ -72,7 +77,7 @@ func (c *call) newFlags(n *engine.NewRun) newFlags {
 	return newFlags{
 		root:     c.rootFlag(),
 		prompt:   f.String("prompt", "", "`FILE` with the task, - for standard input"),
-		sandbox:  f.String("sandbox", "auto", "`KIND`: bwrap, none, or auto for bwrap where it works"),
+		sandbox:  f.String("sandbox", "", "`KIND`: bwrap, none, or auto for bwrap where it works (default OUTERLOOP_SANDBOX, else auto)"),
 		gpuHours: f.Float64("gpu-hours", -1, "`HOURS` of one GPU in all; no bound where it is not given"),
 		place:    c.placeFlags(),
 	}
@@ -86,6 +91,15 @@ func runNew(ctx context.Context, c *call, args []string) error {
 		return err
 	}
 	n.Command = rest
+	set, err := c.settings()
+	if err != nil {
+		return err
+	}
+	if len(rest) == 0 {
+		if err := usualAuthor(set, &n); err != nil {
+			return err
+		}
+	}
 	if *f.gpuHours != -1 {
 		n.Budget.GPUHours = f.gpuHours
 	}
@@ -95,10 +109,10 @@ func runNew(ctx context.Context, c *call, args []string) error {
 	if *f.prompt == "" {
 		return wrong("give --prompt FILE, or --prompt - for standard input", "no prompt: the %s would not know what to do", n.Role())
 	}
-	if n.Prompt, err = readPrompt(*f.prompt); err != nil {
+	if n.Prompt, err = c.readPrompt(*f.prompt); err != nil {
 		return err
 	}
-	if n.Sandbox, err = c.chooseSandbox(ctx, *f.sandbox); err != nil {
+	if n.Sandbox, err = c.chooseSandbox(ctx, set.Flag("--sandbox", *f.sandbox, "SANDBOX")); err != nil {
 		return err
 	}
 	path, err := c.rootPath(*f.root)
@@ -113,6 +127,35 @@ func runNew(ctx context.Context, c *call, args []string) error {
 		return err
 	}
 	return c.makeRun(ctx, root, n, *f.root)
+}
+
+// usualAuthor takes the author's command from the settings, and what that needs along
+// with it: another command of the operator's gets neither.
+func usualAuthor(set *settings.Settings, n *engine.NewRun) error {
+	author := set.Get("AUTHOR")
+	command, err := author.Line()
+	if err != nil {
+		return wrong("write it on one line", "%w", err)
+	}
+	if command == "" {
+		return nil // which is refused with the rest of what the run lacks
+	}
+	n.Command = []string{"sh", "-c", command}
+	n.Read = append(n.Read, filepath.SplitList(set.Get("AUTHOR_READ").Text)...)
+	open, err := yesOrNo(set.Get("AUTHOR_NETWORK"))
+	n.Network = n.Network || open
+	return err
+}
+
+// yesOrNo reads a setting that is one of the two, no where it is not set.
+func yesOrNo(v settings.Value) (bool, error) {
+	switch v.Text {
+	case "yes":
+		return true, nil
+	case "no", "":
+		return false, nil
+	}
+	return false, wrong("write yes or no", "%s is %q", v.From, v.Text)
 }
 
 // dropDefaults takes from a judge's run what only an author has and nobody asked for.
@@ -186,23 +229,23 @@ func (c *call) sayReady(id string, n engine.NewRun, placed compute, root engine.
 
 // chooseSandbox settles how authors and jobs of the run are confined, for the
 // whole of its life: a machine that has no bwrap must not run them without.
-func (c *call) chooseSandbox(ctx context.Context, kind string) (sandbox.Kind, error) {
-	switch kind {
+func (c *call) chooseSandbox(ctx context.Context, kind settings.Value) (sandbox.Kind, error) {
+	switch kind.Text {
 	case "none":
-		c.warnUnconfined("because --sandbox none says so")
+		c.warnUnconfined("because " + kind.From + " says none")
 		return sandbox.None, nil
-	case "bwrap", "auto":
+	case "bwrap", "auto", "":
 		found, reason := sandbox.Detect(ctx)
 		if reason == nil {
 			return found, nil
 		}
-		if kind == "bwrap" {
+		if kind.Text == "bwrap" {
 			return "", failed("install or allow it, or accept the risk with --sandbox none", "bwrap does not work here: %v", reason)
 		}
 		c.warnUnconfined(reason.Error())
 		return sandbox.None, nil
 	}
-	return "", wrong("use bwrap, none or auto", "there is no sandbox %q", kind)
+	return "", wrong("use bwrap, none or auto", "there is no sandbox %q%s", kind.Text, named(kind))
 }
 
 func (c *call) warnUnconfined(why string) {
@@ -218,9 +261,9 @@ func userName() string {
 
 // readPrompt reads the task, and one byte past the bound so that a larger one
 // is refused and not cut.
-func readPrompt(file string) ([]byte, error) {
+func (c *call) readPrompt(file string) ([]byte, error) {
 	const cure = "--prompt names a text file with the task, or is - for standard input"
-	in := io.Reader(os.Stdin)
+	in := c.Stdin
 	if file != "-" {
 		f, err := os.Open(file)
 		if errors.Is(err, fs.ErrNotExist) {

@@ -127,6 +127,7 @@ func (c *call) engineOf(root engine.Root, program engine.Program, log *slog.Logg
 		Program: program,
 		Env:     engine.JobEnvironment(c.Getenv),
 		Author:  set.Author(),
+		Keys:    set.AuthorKeys(),
 		Place:   compute.Placement,
 		Shares:  compute.Kind == kindSlurm,
 		Job:     c.job(),
