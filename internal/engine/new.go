@@ -118,7 +118,7 @@ func (n *NewRun) fill(dir string, now time.Time) error {
 		Session:  newUUID(),
 		Budget:   n.Budget,
 	}}
-	for _, sub := range []string{r.path("home"), r.legPath(0, "")} {
+	for _, sub := range []string{r.path(homeDir), r.legPath(0, "")} {
 		if err := durable.MkdirAll(sub); err != nil {
 			return err
 		}

@@ -21,9 +21,9 @@ type Pruned struct {
 }
 
 // Prune removes what ended before a time and is not needed to know what happened:
-// of ended runs the workspaces that the state root made and the seals, and, while no
-// run can move and no job is queued, programs that were copied in for jobs. Ledgers,
-// records, reports, and workspaces that the operator named stay. With dry nothing is
+// of ended runs the workspaces that the state root made, the authors' homes and the
+// seals, and, while no run can move and no job is queued, programs that were copied in
+// for jobs. Ledgers, records, reports, and workspaces that the operator named stay. With dry nothing is
 // removed. each is told of everything; an error concerns what it names, and the rest
 // is pruned. idle is asked whether the scheduler has no job, after the runs: to ask
 // may take room on the disk that they must give first.
@@ -95,6 +95,10 @@ func (p *pruner) run(ctx context.Context, id string) error {
 		if err := p.tree(root.join("workspaces"), id, "workspace of run "+id); err != nil {
 			return err
 		}
+	}
+	// An agent's program fills its home with caches, and leaves its key or login there.
+	if err := p.tree(r.dir, homeDir, "home of run "+id); err != nil {
+		return err
 	}
 	return p.tree(r.dir, filepath.Base(r.sealPath()), "seals of run "+id)
 }

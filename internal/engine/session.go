@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -11,6 +13,9 @@ import (
 	"github.com/outerloop-go/outerloop/internal/sandbox"
 )
 
+// homeDir is an author's HOME in its run's directory, kept from leg to leg.
+const homeDir = "home"
+
 // session runs the author beside a watcher that answers its questions.
 func (e *Engine) session(ctx context.Context, r *Run, k *channel.Kernel) (sandbox.Result, error) {
 	stop, err := e.watch(r, k)
@@ -18,6 +23,10 @@ func (e *Engine) session(ctx context.Context, r *Run, k *channel.Kernel) (sandbo
 		return sandbox.Result{}, err
 	}
 	defer stop()
+	// A prune takes the home of a run that has ended, and a retry may come after it.
+	if err := os.Mkdir(r.path(homeDir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return sandbox.Result{}, fmt.Errorf("making the author's home: %w", err)
+	}
 	command, err := r.Sandbox.Command(e.authorSpec(r), r.Command)
 	if err != nil {
 		return sandbox.Result{}, err
@@ -34,12 +43,12 @@ func (e *Engine) authorSpec(r *Run) sandbox.Spec {
 	ends := e.Now().Add(r.LegTime.Duration).Unix()
 	return sandbox.Spec{
 		Workspace: r.Workspace,
-		Home:      r.path("home"),
+		Home:      r.path(homeDir),
 		Verbs:     e.Program.Verbs(),
 		Read:      slices.Concat(r.Read, e.Keys),
 		Network:   r.Network,
 		Shim:      e.Program.Command("shim"),
-		Env: sandbox.Environment(e.Program.Verbs(), r.path("home"), append(slices.Clone(e.Author),
+		Env: sandbox.Environment(e.Program.Verbs(), r.path(homeDir), append(slices.Clone(e.Author),
 			"OUTERLOOP_WORKSPACE="+r.Workspace,
 			"OUTERLOOP_RUN="+r.ID,
 			"OUTERLOOP_AGENT="+r.Agent,

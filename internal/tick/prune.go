@@ -12,12 +12,13 @@ import (
 func pruneCommand() command {
 	return command{
 		name: "prune", use: "[--root DIR] [--older-than DAYS] [--dry-run]",
-		what: "remove workspaces and seals of runs that ended long ago",
+		what: "remove workspaces, homes and seals of runs that ended long ago",
 		detail: strings.TrimSpace(`
 Removes what runs that ended more than DAYS days ago leave behind and what is not
-needed to know what happened: workspaces that the state root made, and seals, with the
-commits in them. While no run can move and no job is queued it also removes programs
-that jobs ran, but for the latest. It prints what it frees.
+needed to know what happened: workspaces that the state root made, authors' homes with
+what their programs keep there, and seals, with the commits in them. While no run can
+move and no job is queued it also removes programs that jobs ran, but for the latest. It
+prints what it frees.
 
 Ledgers, records, reports, output and results of jobs stay, and so do workspaces given
 with --workspace. A stuck or failed run whose workspace is gone cannot be retried.
