@@ -100,6 +100,9 @@ func runInit(ctx context.Context, c *call, args []string) error {
 	if _, terminal := terminalOf(c.Stdin); terminal && !*yes && !*keyHere {
 		s.talk = newTalk(c.Stdin.(*os.File), c.Stderr)
 	}
+	if s.talk == nil && len(s.given) == 0 {
+		return wrong("give flags, or --yes to take what is usual", "init asks in a terminal, and there is none")
+	}
 	if err := s.settleAll(ctx, *keyHere); err != nil {
 		return err
 	}

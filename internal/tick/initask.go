@@ -45,7 +45,7 @@ func (s *setUp) rootQuestion(onSlurm bool) question {
 	}
 	q.check = func(text string) (string, error) {
 		if text == "" {
-			return "", wrong("give --root DIR, one that all nodes share", "a cluster needs the state root on a filesystem that its nodes share, and none is set")
+			return "", wrong("give --root DIR, one that all nodes share, or --compute local for this machine alone", "a cluster needs the state root on a filesystem that its nodes share, and none is set")
 		}
 		path, err := s.path(text)
 		if err != nil {
