@@ -50,6 +50,26 @@ type HistoryAnswer struct {
 	Error   string         `json:"error,omitempty"` // why the history could not be had
 }
 
+// SyncVerb asks for fresh origin/* references. A kernel that keeps to the older form of
+// the protocol brings them and answers with the marker alone.
+const SyncVerb = "sync"
+
+// SyncAnswer is what sync.json holds once origin/* is fresh.
+type SyncAnswer struct {
+	At       float64 `json:"at"`
+	Branches int     `json:"branches"`        // how many there are
+	Moved    []Moved `json:"moved"`           // at most [MaxMoved], in the order of their names
+	Error    string  `json:"error,omitempty"` // why origin/* is as it was
+}
+
+// Moved is a branch of origin that was at another commit before, or not there, or is no
+// more.
+type Moved struct {
+	Branch string `json:"branch"`
+	Commit string `json:"commit"` // "" where the branch is gone
+	Was    string `json:"was"`    // "" where it is new
+}
+
 // HistoryEntry is one launch.
 type HistoryEntry struct {
 	Sleep       int          `json:"sleep"`

@@ -23,6 +23,8 @@ type Answer struct {
 // what was asked answers {"at": …, "error": "…"}, which is an answer like any
 // other: the error is nil, and the caller looks for "error" in the data.
 //
+// To [SyncVerb] the marker alone is an answer too, of no data.
+//
 // The error is [ErrNoAnswer] when the wait is over, the context's when that
 // ended first, and otherwise says what is wrong with the channel.
 func (s *Session) Ask(ctx Canceler, verb string, wait time.Duration) (Answer, error) {
@@ -71,6 +73,9 @@ func (s *Session) look(verb string, stamp Stamp) ([]byte, error) {
 	}
 	data, err := s.dir.ReadSmall(answerFile(verb), MaxAnswerBytes)
 	if errors.Is(err, fs.ErrNotExist) {
+		if verb == SyncVerb {
+			return []byte{}, nil
+		}
 		return nil, nil
 	}
 	if err != nil {

@@ -30,6 +30,9 @@ const (
 	MaxTailChars     = 8_000     // of each output that a wake quotes
 	MaxQueueJobs     = 500       // in one queue answer
 
+	// MaxMoved is how many branches an answer to sync names.
+	MaxMoved = 500
+
 	// MaxAnswerBytes bounds what a session reads as an answer. It is far above
 	// what a kernel writes and only keeps a broken one from filling memory.
 	MaxAnswerBytes = 32 << 20

@@ -1,6 +1,7 @@
 package watcher
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,7 +131,7 @@ func (q *question) answer(stamp channel.Stamp) bool {
 // ask has the handler answer and is false when that took too long, in which
 // case the question was answered with an error meanwhile.
 func (q *question) ask() (answer []byte, inTime bool) {
-	timeout := q.watch.w.opts.Timeout
+	timeout := q.timeout()
 	ctx, cancel := context.WithTimeout(q.watch.ctx, timeout)
 	defer cancel()
 	q.mu.Lock()
@@ -180,8 +181,13 @@ func (q *question) handle(ctx context.Context) (answer []byte) {
 	return answer
 }
 
+// timeout is how long the handler may take.
+func (q *question) timeout() time.Duration {
+	return cmp.Or(q.watch.w.opts.Timeouts[q.verb], q.watch.w.opts.Timeout)
+}
+
 func (q *question) tooSlow() error {
-	return fmt.Errorf("what was asked could not be learned within %v; try again in a minute", q.watch.w.opts.Timeout)
+	return fmt.Errorf("what was asked could not be learned within %v; try again in a minute", q.timeout())
 }
 
 // overdue answers for a handler that has not returned in time.
@@ -199,7 +205,7 @@ func (q *question) overdue(turn int) {
 	}
 	q.late = true
 	q.mu.Unlock()
-	q.watch.log().Error("a handler does not return", "verb", q.verb, "after", q.watch.w.opts.Timeout)
+	q.watch.log().Error("a handler does not return", "verb", q.verb, "after", q.timeout())
 	q.standIn(q.tooSlow())
 }
 

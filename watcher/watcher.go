@@ -33,6 +33,8 @@ type Options struct {
 	Poll time.Duration
 	// Timeout is how long a handler may take. Default 60 s.
 	Timeout time.Duration
+	// Timeouts are those of verbs whose handlers take longer, or less, than others.
+	Timeouts map[string]time.Duration
 	// Grace is how long Close waits for handlers to return once their context
 	// has ended. Default 15 s.
 	Grace time.Duration

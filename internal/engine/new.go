@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/outerloop-go/outerloop/internal/durable"
+	"github.com/outerloop-go/outerloop/internal/origin"
 )
 
 // MaxPromptBytes bounds the first prompt of a run.
@@ -148,6 +149,8 @@ func (n *NewRun) check(root Root) error {
 		return refuse("give the "+n.Role()+"'s command after --, as in: -- claude -p, or set OUTERLOOP_AUTHOR", "there is no %s", n.Role())
 	case len(n.Prompt) == 0 || len(n.Prompt) > MaxPromptBytes || !utf8.Valid(n.Prompt):
 		return refuse("", "the prompt must be UTF-8 text of 1 to %d bytes", MaxPromptBytes)
+	case n.Origin != "" && origin.CheckURL(n.Origin) != nil:
+		return refuse("give --origin as git fetch takes it", "--origin: %w", origin.CheckURL(n.Origin))
 	case n.LegTime.Duration < time.Second:
 		return refuse("give --leg-time at least 1s", "a leg of %s is no leg", n.LegTime)
 	case n.Gate != "" && n.GateMinutes < 1:
@@ -171,6 +174,13 @@ func (n *NewRun) check(root Root) error {
 // checkPaths makes the paths absolute and refuses those that would show the
 // session what it must not see, or let it change what another one works in.
 func (n *NewRun) checkPaths(root Root) error {
+	if n.Origin != "" && !strings.Contains(n.Origin, ":") {
+		abs, err := existing(n.Origin)
+		if err != nil {
+			return refuse("name a repository by its URL, or by a path that is there", "--origin: %w", err)
+		}
+		n.Origin = abs
+	}
 	state := root.real()
 	for i, path := range n.Read {
 		abs, err := existing(path)

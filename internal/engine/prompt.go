@@ -18,7 +18,11 @@ func firstPrompt(rec *Record, task []byte) []byte {
 		fmt.Fprintf(&b, "\n\n%s", fmt.Sprintf(howToJudge, Subjects(rec.Judges), rec.Judges[0].Run))
 		return b.Bytes()
 	}
-	fmt.Fprintf(&b, "\n\n%s\n", howTo)
+	text := howTo
+	if rec.Origin != "" {
+		text = strings.Replace(text, "\n\nEnding", howToSync+"\n\nEnding", 1)
+	}
+	fmt.Fprintf(&b, "\n\n%s\n", text)
 	whatIsLeft(&b, rec)
 	return b.Bytes()
 }
@@ -39,6 +43,10 @@ You are in a sandbox. Programs named syscall-* ask for things outside of it; eac
 
 Ending without syscall-sleep ends the whole run.
 `
+
+// howToSync is for those that have an origin.
+const howToSync = `
+- syscall-sync brings origin/* up to date; a plain git fetch has no network.`
 
 // howToJudge tells a judge what it has: the runs, and the first of them for the example.
 const howToJudge = `## How to judge

@@ -75,8 +75,9 @@ type Settings struct {
 	Sandbox     sandbox.Kind `json:"sandbox"`          // of legs and jobs, for the whole of the run's life
 	Read        []string     `json:"read,omitempty"`
 	Network     bool         `json:"network,omitempty"`
-	LegTime     Duration     `json:"leg_time"`       // walltime of a leg
-	Gate        string       `json:"gate,omitempty"` // for sh -c, on the seal; none ends the run at its submit
+	Origin      string       `json:"origin,omitempty"` // the repository that syscall-sync fetches
+	LegTime     Duration     `json:"leg_time"`         // walltime of a leg
+	Gate        string       `json:"gate,omitempty"`   // for sh -c, on the seal; none ends the run at its submit
 	GateMinutes int          `json:"gate_minutes,omitempty"`
 	CPUs        int          `json:"cpus"` // of a task of a launch
 	MemoryMB    int          `json:"memory_mb,omitempty"`

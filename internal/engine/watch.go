@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"time"
 
 	"github.com/outerloop-go/outerloop/channel"
 	"github.com/outerloop-go/outerloop/slurm"
@@ -11,7 +12,9 @@ import (
 // watch begins to answer an author's questions. After stop has returned nothing
 // is written to the channel any more.
 func (e *Engine) watch(r *Run, k *channel.Kernel) (stop func(), err error) {
-	w := watcher.New(watcher.Options{Log: e.Log})
+	w := watcher.New(watcher.Options{
+		Log: e.Log, Timeouts: map[string]time.Duration{channel.SyncVerb: syncTime},
+	})
 	queue := watcher.NewQueue(watcher.QueueOptions{
 		Scheduler: &Shared{Backend: e.Backend, Root: e.Root},
 		Attribute: func(_ context.Context, rows []slurm.Row) ([]watcher.Job, error) {
@@ -24,6 +27,8 @@ func (e *Engine) watch(r *Run, k *channel.Kernel) (stop func(), err error) {
 	_, err = w.Add(k, tally.count(map[string]watcher.Handler{
 		"queue":   queue.Handler(r.ID, r.Agent),
 		"history": watcher.History(r.ledgerPath(), r.ID),
+
+		channel.SyncVerb: e.syncHandler(r),
 	}))
 	stop = func() {
 		if err := w.Close(); err != nil {

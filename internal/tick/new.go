@@ -68,6 +68,7 @@ func (c *call) newFlags(n *engine.NewRun) newFlags {
 		return nil
 	})
 	f.BoolVar(&n.Network, "network", false, "give the author the machine's network; jobs never have it")
+	f.StringVar(&n.Origin, "origin", "", "`URL` of the repository whose branches syscall-sync brings the author as origin/*; no password in it")
 	f.StringVar(&n.Gate, "gate", "", "`COMMAND` for sh -c that measures a submit on its seal; exit 0 accepts it")
 	f.IntVar(&n.GateMinutes, "gate-minutes", 60, "walltime of the gate in `MINUTES` where the submit declares none")
 	f.IntVar(&n.CPUs, "cpus", 1, "`N` CPUs for a task of a launch")

@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 		"syscall-cancel":   func() { os.Exit(verbs.Main(verbs.Cancel)) },
 		"syscall-siblings": func() { os.Exit(verbs.Main(verbs.Siblings)) },
 		"syscall-reports":  func() { os.Exit(verbs.Main(verbs.Reports)) },
+		"syscall-sync":     func() { os.Exit(verbs.Main(verbs.Sync)) },
 		"syscall-finding":  func() { os.Exit(verbs.Main(verbs.Finding)) },
 		"syscall-conclude": func() { os.Exit(verbs.Main(verbs.Conclude)) },
 	})

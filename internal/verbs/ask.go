@@ -13,7 +13,8 @@ import (
 
 // question is what the verbs that wait for an answer share.
 type question struct {
-	wait   int // seconds
+	wait   int // in units
+	unit   time.Duration
 	asJSON bool
 }
 
@@ -22,28 +23,32 @@ type question struct {
 const maxWait = 7 * 24 * time.Hour
 
 func (q *question) addTo(o *options) {
-	q.wait = int(channel.DefaultWait / time.Second)
+	q.wait, q.unit = int(channel.DefaultWait/time.Second), time.Second
 	o.number(&q.wait, "wait", "N", fmt.Sprintf("wait N seconds for the answer; 0 asks and looks once (default %d)", q.wait))
 	o.json(&q.asJSON)
 }
 
 // ask leaves the question and decodes the answer into a value. With --json it
 // prints the answer as the kernel wrote it, with one more key: "polled" is true
-// where no file event announced the answer.
-func (q *question) ask(c *call, s *channel.Session, into any) error {
+// where no file event announced the answer. The answer may be a marker alone, which
+// decodes as {}.
+func (q *question) ask(c *call, s *channel.Session, into any) (alone bool, err error) {
 	if q.wait < 0 {
-		return wrongCall("give 0 or more seconds", "--wait %d is below 0", q.wait)
+		return false, wrongCall("give 0 or more", "a wait of %d is below 0", q.wait)
 	}
 	wait := maxWait
-	if int64(q.wait) < int64(maxWait/time.Second) {
-		wait = time.Duration(q.wait) * time.Second
+	if int64(q.wait) < int64(maxWait/q.unit) {
+		wait = time.Duration(q.wait) * q.unit
 	}
 	answer, err := s.Ask(unending(), c.verb.name, wait)
 	if errors.Is(err, channel.ErrNoAnswer) {
-		return noAnswer(wait)
+		return false, noAnswer(wait)
 	}
 	if err != nil {
-		return err
+		return false, err
+	}
+	if alone = len(answer.Data) == 0 && c.verb.name == channel.SyncVerb; alone {
+		answer.Data = []byte("{}")
 	}
 	// Unmarshal would take null for anything.
 	if !bytes.HasPrefix(bytes.TrimLeft(answer.Data, " \t\r\n"), []byte("{")) {
@@ -52,12 +57,12 @@ func (q *question) ask(c *call, s *channel.Session, into any) error {
 		err = json.Unmarshal(answer.Data, into)
 	}
 	if err != nil {
-		return failed("go on without it, and tell whoever runs the kernel", "the kernel's answer cannot be read: %v", err)
+		return false, failed("go on without it, and tell whoever runs the kernel", "the kernel's answer cannot be read: %v", err)
 	}
 	if q.asJSON {
 		c.out.Write(withPolled(render.JSON(answer.Data), answer.Polled))
 	}
-	return nil
+	return alone, nil
 }
 
 func noAnswer(wait time.Duration) error {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 //
 //	kernel budget LAUNCHES SLEEPS [GPU-HOURS]  say what is left
 //	kernel serve VERB FILE PROGRAM [ARG...]    run the program, and answer the verb with the file meanwhile
+//	kernel serve-marker VERB PROGRAM [ARG...]  the same, with the marker alone
 //	kernel watch VERB FILE PROGRAM [ARG...]    the same, by a watcher as a leg has one, which logs to standard error
 //	kernel request                             read, check, print and consume the committed request
 func kernelMain() {
@@ -43,7 +45,13 @@ func kernel(args []string) error {
 	case len(args) >= 3 && args[0] == "budget":
 		return setBudget(k, args[1:])
 	case len(args) >= 4 && args[0] == "serve":
-		return serve(k, args[1], args[2], args[3:])
+		data, err := os.ReadFile(args[2])
+		if err != nil {
+			return err
+		}
+		return serve(k, args[1], data, args[3:])
+	case len(args) >= 3 && args[0] == "serve-marker":
+		return serve(k, args[1], nil, args[2:])
 	case len(args) >= 4 && args[0] == "watch":
 		return watch(k, args[1], args[2], args[3:])
 	case len(args) == 1 && args[0] == "request":
@@ -72,11 +80,8 @@ func setBudget(k *channel.Kernel, args []string) (err error) {
 
 // serve answers until the program has ended, however often the marker changes:
 // one that is made and then stamped is two questions to whoever looks in between.
-func serve(k *channel.Kernel, verb, file string, program []string) error {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
+// Without data the answer is the marker.
+func serve(k *channel.Kernel, verb string, data []byte, program []string) error {
 	cmd := exec.Command(program[0], program[1:]...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if err := cmd.Start(); err != nil {
@@ -88,6 +93,9 @@ func serve(k *channel.Kernel, verb, file string, program []string) error {
 		stamp, pending, err := k.Pending(verb)
 		if err == nil && pending {
 			err = k.Answer(verb, stamp, data)
+			if data == nil {
+				err = os.Remove(filepath.Join(os.Getenv("OUTERLOOP_WORKSPACE"), channel.DirName, verb+".json"))
+			}
 		}
 		if err != nil {
 			return errors.Join(err, cmd.Process.Kill(), <-ended)

@@ -27,7 +27,7 @@ With --json the answer is printed as the kernel wrote it, with one more key:
 
 	v.run = withSession(func(c *call, s *channel.Session) error {
 		var answer channel.QueueAnswer
-		if err := q.ask(c, s, &answer); err != nil {
+		if _, err := q.ask(c, s, &answer); err != nil {
 			return err
 		}
 		if answer.Error != "" {

@@ -19,7 +19,7 @@ func all() map[string]func() *Verb {
 	return map[string]func() *Verb{
 		"launch": Launch, "note": Note, "submit": Submit, "sleep": Sleep,
 		"queue": Queue, "history": History, "status": Status, "cancel": Cancel,
-		"siblings": Siblings, "reports": Reports, "finding": Finding, "conclude": Conclude,
+		"siblings": Siblings, "reports": Reports, "finding": Finding, "conclude": Conclude, "sync": Sync,
 	}
 }
 
