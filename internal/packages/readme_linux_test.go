@@ -2,7 +2,6 @@ package packages
 
 import (
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 )
@@ -20,21 +19,13 @@ func TestFirstResult(t *testing.T) {
 	if !ok || !strings.Contains(steps, "outerloop-tick new") {
 		t.Fatalf("the README has no first steps for operators: %q", steps)
 	}
-	dir := t.TempDir()
-	build := exec.Command("go", "build", "-o", dir+"/bin/", "../../cmd/...")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	dir := programs(t)
 	host, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("sh", "-eu", "-c", steps)
-	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}
-	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.HasSuffix(string(out), "\n"+host+"\n") {
-		t.Errorf("the steps end with %v, and not with what the job found, %q:\n%s", err, host, out)
+	out := run(t, dir, []string{"PATH=" + os.Getenv("PATH")}, "sh", "-eu", "-c", steps)
+	if !strings.HasSuffix(out, "\n"+host+"\n") {
+		t.Errorf("the steps do not end with what the job found, %q:\n%s", host, out)
 	}
 }
