@@ -44,7 +44,8 @@ type Options struct {
 // It sees the jobs of the user that it runs as. Three of Slurm's programs answer
 // its questions: squeue knows every job that has not ended and, for MinJobAge
 // (five minutes, unless the site has changed it), those that have; sacct knows all
-// others, where there is an accounting database; sinfo knows the nodes.
+// others, where there is an accounting database; sinfo knows the nodes. Only
+// [Client.Accounts], which is for setting up, asks sacctmgr.
 type Client struct {
 	opt    Options
 	caller *caller
