@@ -17,7 +17,7 @@
 // Examples:
 //
 //	syscall-reports
-//	syscall-reports --json
+//	syscall-reports 2026-11-03-baseline 2026-11-05-rates
 //
 // The workspace is the one that OUTERLOOP_WORKSPACE names, else the nearest
 // directory upward that has a channel. The exit status is 0 when all is done, 1
