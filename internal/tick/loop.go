@@ -46,7 +46,7 @@ type looper struct {
 	progress *progress
 	reported map[string]bool // errors of runs
 	paused   bool
-	shown    time.Time // when what the operator asked for was written last
+	next     time.Time // when what the operator asked for is written again
 	unshown  string    // why it could not be, the last time
 }
 
@@ -54,10 +54,10 @@ type looper struct {
 // longer than passing over them. A page that cannot be written stops no run.
 func (l *looper) show(after *after, last bool) {
 	now := l.engine.Now()
-	if !last && now.Sub(l.shown) < showEvery {
+	if !last && now.Before(l.next) {
 		return
 	}
-	l.shown = now
+	defer func() { l.next = showNext(now, l.engine.Now()) }()
 	words := ""
 	if err := after.write(l.engine, now); err != nil {
 		if words = err.Error(); words != l.unshown {
@@ -67,8 +67,16 @@ func (l *looper) show(after *after, last bool) {
 	l.unshown = words
 }
 
-// showEvery is how often a loop writes what shows its runs.
-const showEvery = 5 * time.Second
+// showEvery is how often a loop writes what shows its runs, unless that takes more than
+// its share of the loop's time: a page of 10,000 runs takes more than a second.
+const (
+	showEvery = 5 * time.Second
+	showShare = 20 // one part of so many
+)
+
+func showNext(began, ended time.Time) time.Time {
+	return began.Add(max(showEvery, showShare*ended.Sub(began)))
+}
 
 // round passes over the runs once, unless they are paused, and shows what has changed.
 // It says whether no run can move any more, as far as can be known.
