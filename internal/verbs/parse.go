@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/outerloop-go/outerloop/channel"
@@ -42,7 +43,7 @@ func parse(v *Verb, args []string) (operands []string, err error) {
 		opt := v.options.find(name)
 		switch {
 		case opt == nil:
-			return nil, unknownFlag(v, arg, name)
+			return nil, unknownFlag(v, args, i)
 		case inline && opt.value == "":
 			return nil, wrongCall("give it alone", "--%s takes no value", name)
 		case inline || opt.value == "":
@@ -87,20 +88,35 @@ func checkOperands(v *Verb, operands []string) error {
 // the first argument that is neither a flag nor a flag's value.
 func forgottenDashes(v *Verb, args []string, command int) error {
 	call := append([]string{v.program()}, args[:command]...)
-	if name := v.options.find("name"); name != nil && !name.given {
+	name := v.options.find("name")
+	named := name == nil || name.given
+	switch dashes := slices.Index(args[command:], "--"); {
+	case dashes == 1 && !named:
+		call = append(append(call, "--name"), args[command:]...)
+		return wrongCall(channel.Quote(call), "%q is not expected before \"--\"", args[command])
+	case dashes > 0:
+		return wrongCall(usageCure(v), "%q is not expected before \"--\"", args[command])
+	}
+	if !named {
 		call = append(call, "--name", "NAME")
 	}
 	call = append(append(call, "--"), args[command:]...)
 	return wrongCall(channel.Quote(call), `the command needs "--" in front, or its own flags could not be told from this program's`)
 }
 
-func unknownFlag(v *Verb, arg, name string) error {
-	flag, _, _ := strings.Cut(arg, "=")
+// unknownFlag shows the call with the flag that was probably meant.
+func unknownFlag(v *Verb, args []string, at int) error {
+	name, _, inline := cutFlag(args[at])
+	flag, value, _ := strings.Cut(args[at], "=")
 	cure := "the flags are --" + strings.Join(v.options.names(), ", --")
 	if near := nearest.Word(name, v.options.names()); near != "" {
-		cure = "did you mean --" + near + "?"
+		near = "--" + near
+		if inline {
+			near += "=" + value
+		}
+		cure = "did you mean: " + channel.Quote(slices.Concat([]string{v.program()}, args[:at], []string{near}, args[at+1:]))
 	} else if v.operands == textOperands {
-		cure = `text that begins with a dash goes after "--": ` + channel.Quote([]string{v.program(), "--", arg})
+		cure = `text that begins with a dash goes after "--": ` + channel.Quote([]string{v.program(), "--", args[at]})
 	}
 	return wrongCall(cure, "there is no flag %q", flag)
 }
