@@ -21,22 +21,13 @@ import (
 // what the scripts call, what the state root gets a copy of, and what runs as
 // leg, job and shepherd is the code under test.
 func TestMain(m *testing.M) {
-	testscript.Main(withClusters{m}, map[string]func(){
-		"outerloop-tick":   func() { os.Exit(Main(os.Args[1:], Process())) },
-		"syscall-launch":   func() { os.Exit(verbs.Main(verbs.Launch)) },
-		"syscall-note":     func() { os.Exit(verbs.Main(verbs.Note)) },
-		"syscall-submit":   func() { os.Exit(verbs.Main(verbs.Submit)) },
-		"syscall-sleep":    func() { os.Exit(verbs.Main(verbs.Sleep)) },
-		"syscall-queue":    func() { os.Exit(verbs.Main(verbs.Queue)) },
-		"syscall-history":  func() { os.Exit(verbs.Main(verbs.History)) },
-		"syscall-status":   func() { os.Exit(verbs.Main(verbs.Status)) },
-		"syscall-cancel":   func() { os.Exit(verbs.Main(verbs.Cancel)) },
-		"syscall-siblings": func() { os.Exit(verbs.Main(verbs.Siblings)) },
-		"syscall-reports":  func() { os.Exit(verbs.Main(verbs.Reports)) },
-		"syscall-sync":     func() { os.Exit(verbs.Main(verbs.Sync)) },
-		"syscall-finding":  func() { os.Exit(verbs.Main(verbs.Finding)) },
-		"syscall-conclude": func() { os.Exit(verbs.Main(verbs.Conclude)) },
-	})
+	programs := map[string]func(){
+		"outerloop-tick": func() { os.Exit(Main(os.Args[1:], Process())) },
+	}
+	for name, build := range verbs.All() {
+		programs[name] = func() { os.Exit(verbs.Main(build)) }
+	}
+	testscript.Main(withClusters{m}, programs)
 }
 
 // withClusters runs the tests and closes the cluster that they shared.

@@ -16,13 +16,13 @@ import (
 // TestExamples runs what each program's --help shows, as it is written there, in a
 // workspace that has the files it names and a kernel that answers.
 func TestExamples(t *testing.T) {
-	for name, build := range all() {
+	for program, build := range All() {
 		for _, example := range build().examples {
-			line := strings.TrimSpace("syscall-" + name + " " + example)
+			line := strings.TrimSpace(program + " " + example)
 			t.Run(line, func(t *testing.T) {
 				t.Parallel()
 				workspace := exampleWorkspace(t)
-				if name == "sleep" { // it says what to call before
+				if program == "syscall-sleep" { // it says what to call before
 					line = "syscall-note later >/dev/null && " + line
 				}
 				cmd := exec.Command("sh", "-c", line)

@@ -1,18 +1,30 @@
 package verbs
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/outerloop-go/outerloop/internal/manual"
 )
 
-// Pages are the manual pages of all programs, by their names. No program calls it:
-// it would link every verb into each of them.
-func Pages() (pages []*manual.Page) {
+// All builds every verb, by the name of its program. No program of a verb calls it,
+// nor Pages: it would link every verb into each of them.
+func All() map[string]func() *Verb {
+	all := make(map[string]func() *Verb)
 	for _, build := range []func() *Verb{
-		Cancel, Conclude, Finding, History, Launch, Note, Queue, Reports, Siblings, Sleep, Status, Submit,
+		Cancel, Conclude, Finding, History, Launch, Note, Queue, Reports, Siblings, Sleep, Status, Submit, Sync,
 	} {
-		pages = append(pages, build().page())
+		all[build().program()] = build
+	}
+	return all
+}
+
+// Pages are the manual pages of all programs, by their names.
+func Pages() (pages []*manual.Page) {
+	all := All()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		pages = append(pages, all[name]().page())
 	}
 	return pages
 }

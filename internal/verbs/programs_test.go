@@ -37,8 +37,9 @@ func main() { os.Exit(verbs.Main(verbs.%s)) }
 // TestSources keeps the programs' documentation and their help the same.
 // With -update it writes them, which is how the program of a new verb is made.
 func TestSources(t *testing.T) {
-	for name, build := range all() {
-		file := filepath.Join("..", "..", "cmd", "syscall-"+name, "main.go")
+	for program, build := range All() {
+		file := filepath.Join("..", "..", "cmd", program, "main.go")
+		name := strings.TrimPrefix(program, "syscall-")
 		want := source(build(), strings.ToUpper(name[:1])+name[1:])
 		if *update {
 			if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
@@ -78,13 +79,12 @@ func TestPrograms(t *testing.T) {
 	if runtime.GOOS+"/"+runtime.GOARCH != "linux/amd64" {
 		sized = buildPrograms(t, "GOOS=linux", "GOARCH=amd64")
 	}
-	for name, build := range all() {
-		program := "syscall-" + name
+	for program, build := range All() {
 		st, err := os.Stat(filepath.Join(sized, program))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if most := maxSize(name); st.Size() > most {
+		if most := maxSize(program); st.Size() > most {
 			t.Errorf("%s has %d bytes, more than %d", program, st.Size(), most)
 		}
 		cmd := exec.Command(filepath.Join(dir, program), "--help")
@@ -98,8 +98,9 @@ func TestPrograms(t *testing.T) {
 
 // maxSize is the bound of one program: more for those that wait for an
 // answer, which watch a directory and know the time of day.
-func maxSize(verb string) int64 {
-	if verb == "queue" || verb == "history" || verb == "sync" {
+func maxSize(program string) int64 {
+	switch program {
+	case "syscall-queue", "syscall-history", "syscall-sync":
 		return 2_300_000
 	}
 	return 2_200_000

@@ -14,19 +14,10 @@ import (
 
 var update = flag.Bool("update", false, "write the programs' documentation and the golden files anew")
 
-// all are the verbs that exist. Only tests have such a list.
-func all() map[string]func() *Verb {
-	return map[string]func() *Verb{
-		"launch": Launch, "note": Note, "submit": Submit, "sleep": Sleep,
-		"queue": Queue, "history": History, "status": Status, "cancel": Cancel,
-		"siblings": Siblings, "reports": Reports, "finding": Finding, "conclude": Conclude, "sync": Sync,
-	}
-}
-
 func TestMain(m *testing.M) {
 	programs := map[string]func(){"kernel": kernelMain}
-	for name, build := range all() {
-		programs["syscall-"+name] = func() { os.Exit(Main(build)) }
+	for name, build := range All() {
+		programs[name] = func() { os.Exit(Main(build)) }
 	}
 	testscript.Main(m, programs)
 }
