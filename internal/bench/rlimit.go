@@ -20,5 +20,5 @@ func channelsUpTo(n int) (int, error) {
 	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return 0, err
 	}
-	return int(min(uint64(n), (limit.Max-besides)/perChannel)), nil
+	return int(min(uint64(n), (uint64(limit.Max)-besides)/perChannel)), nil
 }

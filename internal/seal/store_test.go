@@ -211,3 +211,16 @@ func TestErrorsCarryGitsWords(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// clean fails the test when a seal has left something behind.
+func clean(t *testing.T, s *Store) {
+	t.Helper()
+	for _, pattern := range []string{"shadow-*", "*.lock", "refs/heads/*.lock", "fast_import_crash_*", "objects/pack/tmp_*", "objects/??"} {
+		found := must(filepath.Glob(filepath.Join(s.git.Dir, pattern)))(t)
+		for _, name := range found {
+			if filepath.Base(name) != lockName {
+				t.Errorf("%s was left behind", name)
+			}
+		}
+	}
+}

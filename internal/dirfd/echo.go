@@ -14,23 +14,23 @@ func HideInput(f *os.File) (restore func(), err error) {
 	}
 	var before *unix.Termios
 	set := func(t *unix.Termios) (failed error) {
-		if err := raw.Control(func(fd uintptr) { failed = unix.IoctlSetTermios(int(fd), unix.TCSETS, t) }); err != nil {
+		if err := raw.Control(func(fd uintptr) { failed = unix.IoctlSetTermios(int(fd), setTermios, t) }); err != nil {
 			return err
 		}
 		return failed
 	}
 	var failed error
-	if err := raw.Control(func(fd uintptr) { before, failed = unix.IoctlGetTermios(int(fd), unix.TCGETS) }); err != nil {
+	if err := raw.Control(func(fd uintptr) { before, failed = unix.IoctlGetTermios(int(fd), getTermios) }); err != nil {
 		return nil, err
 	}
 	if failed != nil {
-		return nil, os.NewSyscallError("tcgets", failed)
+		return nil, os.NewSyscallError("reading how the terminal behaves", failed)
 	}
 	hidden := *before
 	hidden.Lflag &^= unix.ECHO
 	hidden.Lflag |= unix.ECHONL
 	if err := set(&hidden); err != nil {
-		return nil, os.NewSyscallError("tcsets", err)
+		return nil, os.NewSyscallError("setting how the terminal behaves", err)
 	}
 	return func() { set(before) }, nil
 }
