@@ -34,6 +34,7 @@ func (s *Session) Ask(ctx Canceler, verb string, wait time.Duration) (Answer, er
 	deadline := time.Now().Add(wait)
 	// A watch that a session has already stands before the question does.
 	waiter := s.takeWaiter()
+	stood := waiter != nil && wait > 0 // and will tell: what is looked for cannot be there yet
 	defer func() { s.keepWaiter(waiter) }()
 	stamp, err := s.leave(ctx, verb)
 	if err != nil {
@@ -48,9 +49,12 @@ func (s *Session) Ask(ctx Canceler, verb string, wait time.Duration) (Answer, er
 	}
 	polled := false // the first look is for what came before the watch stood
 	for pause := firstLook; ; pause = min(2*pause, lastLook) {
-		if data, err := s.look(verb, stamp); data != nil || err != nil {
-			return Answer{data, polled}, err
+		if !stood {
+			if data, err := s.look(verb, stamp); data != nil || err != nil {
+				return Answer{data, polled}, err
+			}
 		}
+		stood = false
 		if err := ctx.Err(); err != nil {
 			return Answer{}, err
 		}

@@ -96,6 +96,8 @@ func mustAdd(t testing.TB, w *Watcher, p *peer, handlers map[string]Handler) *Wa
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Before the workspace goes: an answer would be written while it is removed.
+	t.Cleanup(func() { s.Close() })
 	return s
 }
 

@@ -32,13 +32,14 @@ func TestAnswers(t *testing.T) {
 		"large": func(context.Context) (any, error) {
 			return json.RawMessage(strings.Repeat(" ", channel.MaxAnswerBytes+1)), nil
 		},
+		"larger": func(context.Context) (any, error) { return strings.Repeat("x", 100<<20), nil },
 	})
 	for verb, want := range map[string]string{"early": `"early"` + "\n", "text": `"<a> & b"` + "\n", "raw": `{"as": "it is"}`} {
 		if got := string(p.ask(verb).Data); got != want {
 			t.Errorf("%s: %q, want %q", verb, got, want)
 		}
 	}
-	for verb, want := range map[string]string{"fails": "no idea; ask again", "panics": "the kernel failed", "unencodable": "cannot be written", "large": "at most"} {
+	for verb, want := range map[string]string{"fails": "no idea; ask again", "panics": "the kernel failed", "unencodable": "cannot be written", "large": "at most", "larger": "at most"} {
 		for range 2 { // a verb that failed once is not lost
 			if got := errorOf(t, p.ask(verb)); !strings.Contains(got, want) {
 				t.Errorf("%s: %q, want %q", verb, got, want)

@@ -31,9 +31,19 @@ const (
 // victim's file loses its name and nothing else. A directory in its place is
 // moved aside, to a name of no meaning.
 func (d *Dir) Publish(name string, data []byte, durability Durability) error {
-	return d.publish(name, durability, 0o666, func(f *os.File) error {
-		_, err := f.Write(data)
-		return err
+	return d.publish(name, durability, 0o666, func(file int) error {
+		for len(data) > 0 {
+			var n int
+			err := retry(func() (err error) {
+				n, err = unix.Write(file, data)
+				return err
+			})
+			if err != nil {
+				return pathError("write", d.join(name), err)
+			}
+			data = data[n:]
+		}
+		return nil
 	})
 }
 
@@ -42,8 +52,16 @@ func (d *Dir) Publish(name string, data []byte, durability Durability) error {
 // the permission bits of perm that the umask leaves. The size is what was
 // published, 0 with an error.
 func (d *Dir) PublishFrom(name string, r io.Reader, max int64, perm fs.FileMode, durability Durability) (size int64, err error) {
-	err = d.publish(name, durability, perm, func(f *os.File) error {
+	err = d.publish(name, durability, perm, func(file int) error {
+		f, err := dupFile(file, d.join(name))
+		if err != nil {
+			return err
+		}
+		// An os.File, for it lets the filesystem copy by itself where it can.
 		size, err = io.Copy(f, io.LimitReader(r, max+1))
+		if failed := f.Close(); err == nil {
+			err = failed
+		}
 		if err == nil && size > max {
 			return pathError("publish", d.join(name), ErrTooLarge)
 		}
@@ -55,7 +73,15 @@ func (d *Dir) PublishFrom(name string, r io.Reader, max int64, perm fs.FileMode,
 	return size, nil
 }
 
-func (d *Dir) publish(name string, durability Durability, perm fs.FileMode, write func(*os.File) error) (err error) {
+func dupFile(file int, name string) (*os.File, error) {
+	n, err := retryFD(func() (int, error) { return unix.FcntlInt(uintptr(file), unix.F_DUPFD_CLOEXEC, 0) })
+	if err != nil {
+		return nil, pathError("dup", name, err)
+	}
+	return os.NewFile(uintptr(n), name), nil
+}
+
+func (d *Dir) publish(name string, durability Durability, perm fs.FileMode, write func(file int) error) (err error) {
 	if err := checkName(name); err != nil {
 		return pathError("publish", d.join(name), err)
 	}
@@ -66,7 +92,7 @@ func (d *Dir) publish(name string, durability Durability, perm fs.FileMode, writ
 		return err
 	}
 	defer d.release()
-	f, temp, err := d.createTemp(fd, perm)
+	file, temp, err := d.createTemp(fd, perm)
 	if err != nil {
 		return err
 	}
@@ -76,7 +102,7 @@ func (d *Dir) publish(name string, durability Durability, perm fs.FileMode, writ
 			unix.Unlinkat(fd, temp, 0)
 		}
 	}()
-	if err := fill(f, durability, write); err != nil {
+	if err := d.fill(file, temp, durability, write); err != nil {
 		return err
 	}
 	// The attacker may have replaced the temporary name by now, since it can
@@ -105,13 +131,16 @@ func (d *Dir) publish(name string, durability Durability, perm fs.FileMode, writ
 // fill writes the content and closes the file. It is closed before it gets its
 // name, and the close is checked, because network filesystems say only there
 // that the disk or the quota is full: what is cut short is never published.
-func fill(f *os.File, durability Durability, write func(*os.File) error) error {
-	err := write(f)
+//
+// The descriptor is used as it is: an os.File would ask the system first whether
+// the file can be waited for, twice in each answer.
+func (d *Dir) fill(file int, temp string, durability Durability, write func(file int) error) error {
+	err := write(file)
 	if err == nil && durability >= Settled {
-		err = f.Sync()
+		err = pathError("sync", d.join(temp), retry(func() error { return unix.Fsync(file) }))
 	}
-	if failed := f.Close(); err == nil {
-		err = failed
+	if failed := unix.Close(file); err == nil {
+		err = pathError("close", d.join(temp), failed)
 	}
 	return err
 }
@@ -129,27 +158,23 @@ func Temporary(name string) bool {
 
 // createTemp makes a new file under a name that nobody could have guessed, let
 // alone planted something under: O_EXCL refuses links and files alike.
-func (d *Dir) createTemp(fd int, perm fs.FileMode) (f *os.File, temp string, err error) {
+func (d *Dir) createTemp(fd int, perm fs.FileMode) (file int, temp string, err error) {
 	for range 3 {
 		var random [8]byte
 		if err := randomBytes(random[:]); err != nil {
-			return nil, "", pathError("random", d.name, err)
+			return -1, "", pathError("random", d.name, err)
 		}
 		temp = tempPrefix + hex.EncodeToString(random[:])
-		err = d.held(fd, "create", temp, func(fd int) error {
-			n, err := openBelow(fd, temp,
+		err = d.held(fd, "create", temp, func(fd int) (err error) {
+			file, err = openBelow(fd, temp,
 				unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, uint32(perm.Perm()))
-			if err != nil {
-				return err
-			}
-			f = os.NewFile(uintptr(n), d.join(temp))
-			return nil
+			return err
 		})
 		if err == nil || !isExist(err) {
-			return f, temp, err
+			return file, temp, err
 		}
 	}
-	return nil, "", err
+	return -1, "", err
 }
 
 // Remove unlinks a file, link or special file. A directory is not removed.

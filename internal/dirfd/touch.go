@@ -1,6 +1,7 @@
 package dirfd
 
 import (
+	"errors"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -14,13 +15,17 @@ import (
 // Only the session's half of the channel touches markers. The kernel never
 // changes a time there.
 func (d *Dir) Touch(name string, at time.Time) (kept time.Time, err error) {
-	const flags = unix.O_WRONLY | unix.O_CREAT | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC
+	const flags = unix.O_WRONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC
 	var file int
 	made := false
 	err = d.at("touch", name, func(fd int) error {
-		file, err = openBelow(fd, name, flags|unix.O_EXCL, 0o666)
-		if made = err == nil; !made {
-			file, err = openBelow(fd, name, flags, 0o666)
+		file, err = openBelow(fd, name, flags, 0)
+		if errors.Is(err, unix.ENOENT) {
+			file, err = openBelow(fd, name, flags|unix.O_CREAT|unix.O_EXCL, 0o666)
+			made = err == nil
+		}
+		if isExist(err) { // another process has made it in between
+			file, err = openBelow(fd, name, flags|unix.O_CREAT, 0o666)
 		}
 		return notRegular(err)
 	})
